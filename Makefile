@@ -121,6 +121,7 @@ LIBS_cf-capture := -lelf
 LIBS_cf-capture-dumpcache := -lelf
 LIBS_cf-capture-pages := -lelf -lpfm
 LIBS_cf-capture-pages-told := -lelf -lpfm
+LIBS_cf-capture-probe-coarse := -lpfm
 LIBS_cf-capture-perf := -lZydis -lelf -lpfm
 LIBS_cf-capture-qemu := -lelf
 LIBS_cf-capture-snapshot := -lelf
@@ -252,6 +253,7 @@ $(B)/man.list: $(MAN) FORCE
 # kmod/ the headers that kernel and user side share.
 tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template) \
 	$(B)/test/leon4-forms $(B)/test/test_reference $(B)/test/cf-capture-pages-told \
+	$(B)/test/cf-capture-probe-coarse \
 	$(if $(SANFLAGS),,$(B)/test/faults $(B)/test/faults.so)
 benches: $(BENCH:%=$(B)/bench/%) $(B)/test/alloc_shim
 
@@ -267,9 +269,13 @@ PROBE_SEARCHES := $(call objects,capture/probe/pattern.c capture/probe/measure.c
 $(B)/test/test_probe: $(PROBE_SEARCHES)
 $(B)/test/test_probe_policy: $(PROBE_SEARCHES) $(call objects,capture/probe/policy.c)
 $(B)/test/test_modeling: $(B)/obj/tests/unit/test_modeling.o $(PROBE_SEARCHES) \
-	$(call objects,$(addprefix filters/parts/infer/,known.c read.c exclusive.c policy.c)) \
+	$(call objects,$(addprefix filters/parts/infer/,known.c read.c exclusive.c relation.c policy.c)) \
 	$(LIBENGINE) $(LIBFORMATS)
 	$(linked)
+
+# Its patterns, walked to be recorded.
+WALKED := steady second policy beyond code relation tlb frames pattern measure chain
+$(B)/test/walk_patterns: $(call objects,$(WALKED:%=capture/probe/%.c) capture/cf_clock.c formats/base/cf_sequence.c)
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
@@ -279,6 +285,12 @@ $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
 TOLD_SOURCES := capture/cf-capture-pages.c $(wildcard capture/pages/*.c) tests/told/clock.c \
 	$(COUNTERS_SOURCES)
 $(B)/test/cf-capture-pages-told: $(call objects,$(TOLD_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
+	$(linked)
+
+# cf-capture probe with a clock that is too coarse, or stands still.
+COARSE_SOURCES := capture/cf-capture-probe.c $(wildcard capture/probe/*.c) tests/told/coarse.c \
+	$(COUNTERS_SOURCES)
+$(B)/test/cf-capture-probe-coarse: $(call objects,$(COARSE_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 
 # What makes the samples of LEON, of several files.

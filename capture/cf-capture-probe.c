@@ -9,15 +9,12 @@
  * cache that is looked for; that of a model is not there.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_command.h"
 #include "capture/cf_clock.h"
-#include "capture/probe/here.h"
 #include "capture/probe/model.h"
-#include "capture/probe/probe.h"
+#include "capture/probe/session.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -32,8 +29,9 @@ static const char usage[] =
     "      --quick          only what the searches need, without the steps of the paper\n"
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
-    "                       line, ways, way-size, pair, levels, latency, inclusion, pages,\n"
-    "                       policy, window\n"
+    "                       line, ways, way-size, pair, levels, latency, inclusion, pages, window,\n"
+    "                       policy, index, share, tlb, size.code, associativity.code, ways.code,\n"
+    "                       latency.code\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
     "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
@@ -44,9 +42,13 @@ static const char usage[] =
     "Example: cf-capture probe | cf-infer > here.yaml\n"
     "         cf-capture probe --on atom-d525 -o probe.cf\n";
 
+/* clang-format off */
 static const char *const experiments[] = {
-    "capacity", "associativity", "block",   "size",      "line",  "ways",   "way-size",
-    "pair",     "levels",        "latency", "inclusion", "pages", "policy", "window"};
+    "capacity", "associativity", "block", "size", "line", "ways", "way-size", "pair", "levels",
+    "latency", "inclusion", "pages", "window", "policy", "index", "share", "tlb",
+    "size.code", "associativity.code", "ways.code", "latency.code",
+};
+/* clang-format on */
 
 enum {
     EXPERIMENTS = sizeof experiments / sizeof *experiments,
@@ -54,31 +56,9 @@ enum {
     STEPS = 256 << 10, /* bytes that are gone through in steps of 1 KiB */
     STEPS_THOROUGH = 1 << 20,
     POLICY_SETS = 4, /* of a model */
-    ANY_CPU = 0x7fffffff,
 };
 #define MAX_LEAST ((uint64_t)1 << 12)
 #define MAX_MOST  ((uint64_t)1 << 30)
-
-enum by { BY_ANY, BY_MISSES, BY_TIME };
-
-struct options {
-    const char *on, *output, *event;
-    unsigned by;  /* enum by */
-    uint32_t cpu; /* ANY_CPU: none was named */
-    int quick, thorough;
-    uint64_t max, seed;
-    unsigned only; /* bits, by number in experiments; 0: all */
-};
-
-struct capture {
-    struct cf_tool tool;
-    struct options o;
-    struct cf_command command;
-    struct cf_writer *writer;
-    struct probe probe;
-    struct cf_here *here;     /* NULL: a model is measured */
-    uint32_t id[EXPERIMENTS]; /* of the names in the stream */
-};
 
 /* --only LIST. */
 static void parse_only(const struct cf_tool *t, void *to, const char *option, char *text)
@@ -155,8 +135,9 @@ static void write_row(void *arg, const struct probe_row *row)
     if (cf_command_caught())
         k->probe.error = EINTR;
     if (cf_tool_due(&k->tool))
-        cf_tool_show(&k->tool, "level %u, %s: %.1f M accesses", row->level, row->experiment,
-                     (double)k->probe.accesses / 1e6);
+        session_show(k, row);
+    k->rows++;
+    k->spoilt += row->m.spoilt != 0;
     if (k->o.only && !(k->o.only >> number & 1))
         return;
     if (row->m.has_misses)
@@ -167,27 +148,6 @@ static void write_row(void *arg, const struct probe_row *row)
         k->probe.error = EPIPE; /* reported when the writer is closed */
     if (cf_command_flush_due(&k->command))
         (void)cf_writer_flush(k->writer);
-}
-
-/* What is measured how, for the stream and for the user. */
-static void state_here(struct capture *k)
-{
-    const char *why, *event = cf_here_event(k->here, 1, &why);
-    const uint64_t page = cf_here_page(k->here);
-
-    (void)cf_writer_fact(k->writer, "experiment", "clock", cf_clock_name());
-    (void)cf_writer_number(k->writer, "experiment", "page_bytes", page);
-    if (event)
-        (void)cf_writer_fact(k->writer, "experiment", "event", event);
-    else if (k->o.by == BY_MISSES || k->o.event)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "misses are not counted here: %s", why);
-    if (k->tool.quiet)
-        return;
-    cf_warn(&k->tool, "CPU %u, by %s%s%s%s", cf_here_cpu(k->here), event ? event : cf_clock_name(),
-            event ? "" : ", since misses are not counted here: ", event ? "" : why,
-            k->o.by == BY_TIME ? " (--by time)" : "");
-    if (cf_here_pages_why(k->here)[0])
-        cf_warn(&k->tool, "pages of %" PRIu64 " KiB: %s", page / 1024, cf_here_pages_why(k->here));
 }
 
 static void state_model(struct capture *k)
@@ -201,7 +161,7 @@ static void header(struct capture *k)
 {
     char *machine = k->o.on ? cf_tool_text(&k->tool, "model:%s", k->o.on) : NULL;
     const char *unit = k->o.on || !strcmp(cf_clock_name(), "tsc")    ? "cycles"
-                       : !strcmp(cf_clock_name(), "clock_monotonic") ? "ns"
+                       : !strcmp(cf_clock_name(), "clock_monotonic") ? "nanoseconds"
                                                                      : "ticks";
     struct cf_header h = {.clock_unit = (char *)unit,
                           .clock_hz = k->o.on ? 0 : cf_clock_hz(),
@@ -210,7 +170,7 @@ static void header(struct capture *k)
                           .here = !machine};
 
     (void)cf_writer_fact(k->writer, "experiment", "machine", machine ? machine : "this one");
-    (k->here ? state_here : state_model)(k);
+    (k->here ? session_state : state_model)(k);
     (void)cf_writer_number(k->writer, "experiment", "seed", k->o.seed);
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_tool_finish(&k->tool, NULL, k->writer));
@@ -246,7 +206,7 @@ static int measure(struct capture *k, struct cf_model *model)
     if (model)
         measure_model(k);
     else
-        (void)probe_steady(p, o->quick ? 5 : o->thorough ? 25 : 11);
+        session_measure(k);
     if (model)
         status = cf_model_free(model);
     if (status == CF_EXIT_OK && p->error == ENOMEM)
@@ -258,19 +218,6 @@ static int measure(struct capture *k, struct cf_model *model)
     if (status || p->error)
         cf_writer_cut(k->writer);
     return status;
-}
-
-static void open_here(struct capture *k)
-{
-    const struct cf_here_options with = {.size = 2 * k->o.max,
-                                         .cpu = k->o.cpu == ANY_CPU ? -1 : (int)k->o.cpu,
-                                         .time = k->o.by == BY_TIME,
-                                         .event = k->o.event};
-    char why[256];
-
-    k->here = cf_here_new(&with, why, sizeof why);
-    if (!k->here)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s", why);
 }
 
 static struct cf_model *open_model(struct capture *k)
@@ -296,11 +243,11 @@ int main(int argc, char **argv)
     cf_command_prepare(&k.command);
     cf_command_attached(&k.command);
     if (!k.o.on)
-        open_here(&k);
+        session_open(&k);
     header(&k);
     status = measure(&k, k.o.on ? open_model(&k) : NULL);
     probe_free(&k.probe);
-    cf_here_free(k.here);
+    session_close(&k);
     cf_command_end(&k.command, k.writer);
     return cf_command_finish(&k.command, status, 0);
 }

@@ -166,6 +166,12 @@ level() {
 @test "a CPU or an event that is not there: refused with the reason, no file" {
     run -3 cf-capture-probe --quick --cpu 70000 -o p.cf
     has 'CPU 70000'
+    # nor one that this process was kept away from, though it could go there
+    read -r one other < <(taskset -pc $$ | sed 's/.*: //; s/,.*//; s/-/ /')
+    if [[ -n $other ]]; then
+        run -3 taskset -c "$one" cf-capture-probe --quick --cpu "$other" -o p.cf
+        has "CPU $other: this process may run on CPUs $one"
+    fi
     run -3 cf-capture-probe --quick --event no-such-event -o p.cf
     has no-such-event
     [[ ! -e p.cf ]]
@@ -190,9 +196,171 @@ level() {
     awk '$1 < 5 { print; wrong = 1 } END { exit wrong || NR < 10 }' counts
     run -0 cf-cat --info p.cf
     has 'this one' && has 'clock:' && has 'page_bytes:'
+    # on one CPU alone there is none to share with
+    taskset -c "$cpu" cf-capture-probe --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
+    grep -q 'may run on one CPU alone: sharing is not measured' said
     # -q leaves the remarks out
     cf-capture-probe -q --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
     ! grep 'CPU [0-9]*, by' said || fail "a remark under -q"
+}
+
+@test "less memory than --max takes: said, no file" {
+    [[ $B != */san ]] || skip "sanitizers need address space"
+    run -3 bash -c 'ulimit -v 60000; exec cf-capture-probe --quick -o p.cf'
+    has 'MiB: ' && has 'give a smaller --max'
+    [[ ! -e p.cf ]]
+}
+
+@test "a clock that stands still, or is too coarse: refused; one for which single accesses are too short finds one level" {
+    export CF_TOLD_STEP=0
+    run -3 cf-capture-probe-coarse --quick -o p.cf
+    has 'stands still'
+    CF_TOLD_STEP=5000000
+    run -3 cf-capture-probe-coarse --quick -o p.cf
+    has 'too coarse'
+    [[ ! -e p.cf ]]
+    CF_TOLD_STEP=900
+    cf-capture-probe-coarse --quick --max 1M -o p.cf 2>said || [[ $? == 1 ]]
+    probed p.cf experiment >names
+    ! grep -qx pages names || fail "single accesses were timed"
+    grep -q 'too coarse to time single accesses' said || grep -q 'no cache was found' said
+}
+
+@test "models of one level, and of two: no rows of a level that is not there" {
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 1KiB, ways: 2}\n' >one.yaml
+    cf-capture-probe -q --quick --on ./one.yaml -o p.cf
+    probed p.cf experiment level | grep -v '^levels,' | cut -d, -f2 | sort -u >levels
+    same - levels <<<1
+    cf-infer -q p.cf >one
+    ! grep -q 'name: L2' one || fail "a second level"
+    cf-capture-probe -q --quick --on atom-d525 -o p.cf
+    cf-infer -q p.cf >two
+    grep -q 'name: L2' two
+    ! grep -q 'name: L3' two || fail "a third level"
+}
+
+# walked RECORDER EXPERIMENT PARAMETER OPTION...: the buffer's offsets that the pattern's walk reads, or
+# with -i executes, in their order, in file walk
+walked() {
+    local recorder=$1 experiment=$2 parameter=$3 base op=load
+    shift 3
+    [[ $* != *-i* ]] || op=ifetch
+    [[ $recorder != cf-capture-trace ]] || set -- "$@" --function walk
+    "$recorder" -q "$@" -o w.cf --command-output base -- "$WALKER" "$experiment" "$parameter"
+    base=$(<base)
+    cf-cat --csv --table access --columns op,addr,size w.cf |
+        awk -F, -v base="${base%000000}" -v op=$op "$HEX"'
+            $1 == op && index($2, base) == 1 && length($2) == length(base) + 6 {
+                at = hex(substr($2, length(base) + 1))
+                if (at < 2097152) print at, $3 }' >walk
+}
+
+# a function of awk, which has none for that: digits as a number
+HEX='function hex(text, i, n) {
+    for (i = 1; i <= length(text); i++) n = 16 * n + index("0123456789abcdef", substr(text, i, 1)) - 1
+    return n }
+'
+
+# twice CONDITION: in walk, twice the same offsets, each once, and of each, and of their number n, holds
+# the condition; the second time in the same order, as a chain goes, but not rising.
+twice() {
+    awk -v OFS=, '{ at[NR] = $1 } END {
+        n = NR / 2
+        if (n < 2 || n != int(n)) { print NR " accesses"; exit 1 }
+        for (i = 1; i <= n; i++) {
+            if (at[i] != at[n + i]) { print "another order"; exit 1 }
+            if (seen[at[i]]++) { print at[i] " twice"; exit 1 }
+            falls += i > 1 && at[i] < at[i - 1]
+        }
+        if (n > 4 && !falls) { print "in rising order"; exit 1 }
+        for (i = 1; i <= n; i++) if (!('"$1"')) { print at[i] " of " n; exit 1 } }' walk ||
+        fail "not as the experiment says" "$(head -20 walk)"
+}
+
+# The lines, sets (64 of them, and 64 bytes) and pages that each experiment is to visit.
+patterns_of_data() { # patterns_of_data RECORDER
+    walked "$1" size 49216
+    twice 'n == 49216 / 64 && at[i] % 64 == 0 && at[i] < 49216'
+    walked "$1" associativity 7
+    twice 'n == 7 && at[i] % 49152 == 0 && at[i] < 7 * 49152'
+}
+
+more_patterns_of_data() { # as it
+    walked "$1" capacity 8192
+    twice 'n == 128 && at[i] % 64 == 0 && at[i] < 8192'
+    # half of the lines are moved by the parameter, into the next set where that is a line
+    walked "$1" block 64
+    twice 'at[i] % 512 == (at[i] < n / 2 * 512 ? 0 : 64)'
+    walked "$1" block 32
+    twice 'at[i] % 512 == (at[i] < n / 2 * 512 ? 0 : 32)'
+    # a line a page; each in the next set
+    walked "$1" tlb 50
+    twice 'n == 50 && at[i] % 4096 == int(at[i] / 4096) % 64 * 64 && at[i] < 50 * 4096'
+    # memory: no page twice
+    walked "$1" latency 1048576
+    twice 'at[i] % 64 == 0 && !pages[int(at[i] / 4096)]++ && n > 200'
+}
+
+@test "patterns are what they claim to be: recorded, they fall into the lines, sets and pages of their rows" {
+    cf-capture trace --probe || skip "nothing can be recorded here"
+    WALKER=$B/test/walk_patterns
+    patterns_of_data cf-capture-trace
+    more_patterns_of_data cf-capture-trace
+    # jumps, each line's in its place; what is executed is the whole line
+    walked cf-capture-trace size.code 64 -i
+    awk '{ for (at = $1; at < $1 + $2; at += 1) bytes[int(at / 64)]++ }
+        END { for (i in bytes) { n++; if (i + 0 >= 64 || bytes[i] != 2 * 64) { print i, bytes[i]; exit 1 } }
+            exit n != 64 }' walk || fail "lines of code" "$(head walk)"
+    # 7 times 32 lines, as far apart as the level is large, in 32 of its sets
+    walked cf-capture-trace associativity.code $((7 * 32)) -i
+    awk '{ line = int($1 / 64); sets[line % 64]; lines[line] }
+        END { for (i in lines) n++; for (i in sets) if (i + 0 >= 32) exit 1; exit n != 7 * 32 }' walk ||
+        fail "sets of code" "$(head walk)"
+}
+
+@test "the patterns on an ideal machine, whose answer is known" {
+    "$B/test/walk_patterns" >rows
+    grep -qx 'L1 49152 64' rows
+    grep -qx 'associativity.code 16 1 3' rows
+    grep -qx 'associativity.code 17 1 13' rows
+    grep -qx 'size.code 65536 1 3' rows
+    ! grep -q 'ways.code\|latency.code' rows || fail "both distances show the same, and it was not seen"
+}
+
+@test "the program itself, recorded: its windows are read from line to line, and nothing else of its buffer" {
+    cf-capture trace --probe || skip "nothing can be recorded here"
+    run cf-capture trace -q -o w.cf -- cf-capture-probe -q --quick --max 4K -o p.cf
+    [[ $status == 1 ]] # no cache of 4 KiB: the two windows are all that is measured
+    probed p.cf experiment level parameter | sort -u >rows
+    same - rows <<'END'
+size,1,2048
+size,1,4096
+END
+    # lines of its page that is read most; the buffer begins on a boundary of 2 MiB
+    cf-cat --csv --table access --columns op,addr w.cf | awk -F, '$1 == "load" { print $2 }' |
+        sort | uniq -c | awk "$HEX"'$1 > 1000 {
+            n = length($2) - 3
+            if (substr($2, n - 1, 2) == "00") print substr($2, 1, n), hex(substr($2, n + 1)) / 16, $1 }' >lines
+    read -r page _ < <(sort -k3n lines | tail -1)
+    # nodes 16 bytes apart, since the line is not known by then; the first 2 KiB in both windows
+    sort -k2n lines | awk -v page="$page" '$1 == page {
+            if ($2 != n++ || (n > 1 && n != 129 && $3 != last) || (n == 129 && $3 >= last)) { print; exit 1 }
+            last = $3 }
+        END { if (n != 256) { print n; exit 1 } }' || fail "not the nodes of 4 KiB" "$(grep "$page" lines)"
+}
+
+@test "patterns in AArch64 code: the same, in emulation, where their times mean nothing" {
+    cf-capture qemu --probe || skip "no emulator that records"
+    command -v aarch64-linux-gnu-gcc >/dev/null || skip "no cross compiler"
+    (cd "$ROOT" && aarch64-linux-gnu-gcc -O2 -static -D_GNU_SOURCE -I. -o "$BATS_TEST_TMPDIR/arm64" \
+        tests/unit/walk_patterns.c capture/probe/{steady,second,policy,beyond,code,relation,tlb,frames,pattern,measure,chain}.c \
+        capture/cf_clock.c formats/base/cf_sequence.c)
+    WALKER=$BATS_TEST_TMPDIR/arm64
+    patterns_of_data cf-capture-qemu
+    walked cf-capture-qemu size.code 64 -i
+    awk '{ for (at = $1; at < $1 + $2; at += 4) bytes[int(at / 64)] += 4 }
+        END { for (i in bytes) { n++; if (i + 0 >= 64 || bytes[i] != 2 * 64) { print i, bytes[i]; exit 1 } }
+            exit n != 64 }' walk || fail "lines of code" "$(head walk)"
 }
 
 @test "an event that counts nothing finds no cache, and says so; what was measured is there" {

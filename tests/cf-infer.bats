@@ -38,7 +38,7 @@ told() {
     has 'size of L1 (0.9' "$flat"
     has 'by way-size' "$flat"
     has 'latency of memory (222 to 222)' "$flat"
-    has 'of L2 policy, sharing, inclusion and stores (lru, private, non-inclusive' "$flat"
+    has 'of L2 policy, sharing, inclusion, how stores are handled (lru, private, non-inclusive' "$flat"
     has 'kind, since no instructions were measured' "$flat"
     has 'latency_source: "measured: by loads' "$flat"
     # what it says is what a model takes
@@ -94,6 +94,93 @@ END
     has '{name: L1D, kind: data, size: 24KiB, ways: 6}'
     has '{name: L2, kind: unified'
     has_not 'no instructions'
+}
+
+@test "instructions: their line is that of data, their latency that of loads" {
+    probe split.cf code=1 size=32768 ways=8 search=0 paper=1 most=48 -- code=0 size=24576 ways=6 paper=0 search=1 latency=1
+    cf-infer -q split.cf >got
+    grep -q 'latency: {L1I: 3, L1D: 3}' got
+    grep -q 'latency_source: "measured' got
+    tr -s '\n ' ' ' <got | grep -q 'latency of L1I (that of L1D)'
+}
+
+@test "a level of which the latency alone is known: left out, and it is said that memory's is another" {
+    probe third.cf latency=1 -- level=2 size=524288 ways=8 hit=15 miss=90 -- level=3 search=0 hit=90 -- level=255 hit=222
+    cf-infer -q third.cf >got
+    grep -q '# L3 is left out: size was not measured; ways was not measured; its latency is 90' got
+    grep -q 'latency: {L1: 3, L2: 15, memory: 222}' got
+    tr -s '\n ' ' ' <got | grep -q "memory's is that of lines which no cache has"
+    probe two.cf latency=1 -- level=2 size=524288 ways=8 hit=15 -- level=255 search=0 hit=222
+    cf-infer -q two.cf >got
+    ! grep "no cache has\|left out" got || fail "nothing was left out"
+}
+
+@test "tlb: parameters that leave out what lies between give a lower bound, and no entry" {
+    {
+        for r in 0 1 2 3 4; do
+            for n in 1024 1088 1152 1216; do echo "tlb,$n,$r,2,$((n * 9)),-,$((n * 135 + r * 7))"; done
+            for n in 1280 1344 1408 1472; do echo "tlb,$n,$r,2,$((n * 9)),-,$((n * 315 + r * 7))"; done
+        done
+    } >coarse.rows
+    probe coarse.cf page=4096 rows=coarse.rows
+    cf-infer -q --csv coarse.cf | grep -q '^tlb 1,entries,cannot tell,1216,[0-9]*,,.*it has at least'
+}
+
+# relations FILE LINES: rows of experiments on a second level of 512 KiB and 8 ways
+relations() {
+    local file=$1
+    cat >more.rows
+    probe "$file" latency=1 ${2:-} -- level=2 size=524288 ways=8 hit=15 miss=90 -- level=0 rows=more.rows
+    cf-infer -q "$file" | tr -s '\n ' ' ' >said
+}
+
+# lines a way apart, COUNT of which conflict from N on
+conflicting() { # conflicting N
+    for r in 0 1 2; do
+        for n in 6 7 8 9 10 11 12 13 14 15 16; do echo "index,$n,$r,2,$n,$((n >= $1 ? n - r : 0)),$((n * 90))"; done
+    done
+}
+
+@test "index: plain where lines a way apart conflict, hashed where they do not and frames are that large" {
+    conflicting 9 | relations plain.cf
+    grep -q 'Of L2, measured: index plain\.' said
+    conflicting 99 | relations hashed.cf frame=65536
+    grep -q 'Of L2, measured: index hashed' said
+    grep -q 'name: L2.*index: hashed' said
+    # in a virtual machine frames may be smaller
+    conflicting 99 | relations guest.cf frame=4096
+    grep -q 'Index of L2 cannot be told: lines a way apart do not conflict' said
+    ! grep -q 'index: hashed\|index plain' said || fail "told" "$(cat said)"
+    # some do, some do not
+    conflicting 12 | relations some.cf frame=65536
+    grep -q 'Index of L2 cannot be told: noise' said
+    # a line less than the ways conflicts: another level, or another program
+    conflicting 7 | relations early.cf frame=65536
+    grep -q 'Index of L2 cannot be told' said
+}
+
+@test "sharing: with how many CPUs, or not told" {
+    for r in 0 1 2; do echo "share,1,$r,2,250,250,9000"; done | relations private.cf
+    grep -q 'Of L2, measured: shared with 0 of 1 other CPUs' said
+    grep -q 'of L2 policy, inclusion, how stores are handled (lru, non-inclusive' said
+    ! grep -q 'shared_by' said || fail "shared" "$(cat said)"
+    for r in 0 1 2; do echo "share,1,$r,2,250,$r,9000"; echo "share,3,$r,2,250,249,9000"; done | relations shared.cf
+    grep -q 'shared with 1 of 2 other CPUs' said
+    grep -q 'name: L2.*shared_by: 2' said
+    for r in 0 1 2; do echo "share,1,$r,2,250,125,9000"; done | relations unclear.cf
+    ! grep -q 'shared' said || fail "told" "$(cat said)"
+    for r in 0 1; do echo "share,1,$r,2,250,0,9000"; done | relations few.cf
+    ! grep -q 'shared' said || fail "told by two" "$(cat said)"
+}
+
+@test "inclusion: not inclusive where a line that is visited all the time never misses, else not told" {
+    for r in 0 1 2; do echo "inclusion,7,$r,2,32,0,90"; done | relations not.cf
+    grep -q 'Of L2, measured: neither inclusive nor exclusive' said
+    grep -q 'inclusion: non-inclusive' said
+    for r in 0 1 2; do echo "inclusion,7,$r,2,32,8,90"; done | relations lost.cf
+    ! grep -q 'inclusion:\|inclusive nor' said || fail "told" "$(cat said)"
+    # and the rows of this question alone do not take its size back
+    grep -q 'name: L2, kind: unified, size: 512KiB, ways: 8' said
 }
 
 @test "sets and lines that are no powers of two apart" {

@@ -23,8 +23,9 @@ struct cf_visit {
     unsigned level;        /* misses of which level are counted: 1, 2, ... */
     uint32_t *each;        /* to time each access by itself: ticks of those measured; else NULL */
     uint64_t limit;        /* not 0: to time each, too; those that take more ticks are misses */
-    unsigned char code;    /* instructions: jumps from node to node */
+    unsigned char code;    /* instructions: jumps from node to node; bytes of one, at least 16 */
     unsigned char fresh;   /* nodes that the bench itself writes leave all caches after that */
+    unsigned char again;   /* the nodes are linked as the visit before left them, and not touched */
     unsigned cpu; /* 0: the CPU that the bench has chosen, else 1 + the number of another */
 };
 
@@ -43,6 +44,7 @@ struct cf_bench {
     int (*forget)(void *self);
     /* -1, with errno, where the visit cannot be made. */
     int (*run)(void *self, const struct cf_visit *v, struct cf_measured *m);
+    uint64_t step; /* ticks by which the clock advances at once; 0: none are known */
     uint64_t size; /* bytes of the buffer: offsets are below */
 };
 

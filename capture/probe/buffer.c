@@ -70,10 +70,10 @@ static int from_hugetlb(struct cf_buffer *b, uint64_t huge)
     return 1;
 }
 
-int cf_buffer_new(struct cf_buffer *b, uint64_t size)
+int cf_buffer_new(struct cf_buffer *b, uint64_t size, int ordinary)
 {
     const uint64_t small = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t huge = kilobytes("/proc/meminfo", "Hugepagesize"), align = huge;
+    uint64_t huge = kilobytes("/proc/meminfo", "Hugepagesize"), align = huge, available;
 
     memset(b, 0, sizeof *b);
     if (align < small || (align & (align - 1)))
@@ -83,7 +83,12 @@ int cf_buffer_new(struct cf_buffer *b, uint64_t size)
         return -1;
     }
     b->size = (size + align - 1) / align * align;
-    if (huge && from_hugetlb(b, huge)) {
+    available = kilobytes("/proc/meminfo", "MemAvailable");
+    if (available && b->size > available) { /* all of it is written, so one would be killed */
+        errno = ENOMEM;
+        return -1;
+    }
+    if (huge && !ordinary && from_hugetlb(b, huge)) {
         memset(b->base, 1, b->size);
         return 0;
     }
@@ -94,12 +99,14 @@ int cf_buffer_new(struct cf_buffer *b, uint64_t size)
     b->base = (unsigned char *)(((uintptr_t)b->mapped + align - 1) / align * align);
     b->page = small;
     b->pages = CF_BUFFER_ORDINARY;
-    if (!huge)
+    if (ordinary) /* unless the kernel has no others, it takes this */
+        (void)madvise(b->base, b->size, MADV_NOHUGEPAGE);
+    else if (!huge)
         snprintf(b->why, sizeof b->why, "this kernel has no huge pages");
     else if (madvise(b->base, b->size, MADV_HUGEPAGE) != 0)
         snprintf(b->why, sizeof b->why, "madvise(MADV_HUGEPAGE): %s", strerror(errno));
     memset(b->base, 1, b->size);
-    if (b->why[0])
+    if (b->why[0] || ordinary)
         return 0;
     if (huge_bytes(b->base) >= b->size) {
         b->page = huge;

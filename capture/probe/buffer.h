@@ -24,8 +24,9 @@ struct cf_buffer {
     uint64_t mapped_bytes;
 };
 
-/* All of it is written, so that each page is there. -1 with errno. */
-int cf_buffer_new(struct cf_buffer *b, uint64_t size);
+/* All of it is written, so that each page is there. In ordinary pages, where they are asked for. -1
+   with errno. */
+int cf_buffer_new(struct cf_buffer *b, uint64_t size, int ordinary);
 void cf_buffer_free(struct cf_buffer *b);
 
 #endif

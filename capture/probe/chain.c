@@ -3,7 +3,7 @@
  * chain.c - the instructions of chains.
  *
  * Sources: clflush, Intel SDM, volume 2; DC CIVAC, which Linux lets programs execute (arm64,
- * SCTLR_EL1.UCI), and B, RET, Arm DDI 0487, C5.3 and C6.2; JMP rel32 and RET, Intel SDM, volume 2.
+ * SCTLR_EL1.UCI), and LDR, BR and NOP, Arm DDI 0487, C5.3 and C6.2; JMP r/m64, Intel SDM, volume 2.
  */
 #include <string.h>
 #if defined(__x86_64__)
@@ -100,45 +100,66 @@ int cf_chain_flush(const unsigned char *from, uint64_t bytes)
 #endif
 }
 
-int cf_chain_jumps(unsigned char *base, const uint64_t *offset, uint32_t count)
+/* No-operations, then: take the next target, go there. */
+#if defined(__x86_64__)
+static const unsigned char jump[] = {0x48, 0x8b, 0x07,       /* mov (%rdi), %rax */
+                                     0x48, 0x83, 0xc7, 0x08, /* add $8, %rdi */
+                                     0xff, 0xe0};            /* jmp *%rax */
+static const unsigned char nothing[] = {0x90};
+#elif defined(__aarch64__)
+static const unsigned char jump[] = {0x01, 0x84, 0x40, 0xf8,  /* ldr x1, [x0], #8 */
+                                     0x20, 0x00, 0x1f, 0xd6}; /* br x1 */
+static const unsigned char nothing[] = {0x1f, 0x20, 0x03, 0xd5};
+#endif
+
+int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, unsigned bytes)
 {
+#if defined(__x86_64__) || defined(__aarch64__)
+    const unsigned fill = (bytes - (unsigned)sizeof jump) / sizeof nothing * sizeof nothing;
+
     for (uint32_t i = 0; i < count; i++) {
         unsigned char *at = base + offset[i];
-        const int64_t by = i + 1 < count ? (int64_t)(offset[i + 1] - offset[i]) : 0;
 
-#if defined(__x86_64__)
-        const int32_t displacement = (int32_t)(by - 5); /* from the end of the instruction */
-
-        if (by > INT32_MAX || by < INT32_MIN + 5)
-            return -1;
-        at[0] = i + 1 < count ? 0xe9 : 0xc3;
-        if (i + 1 < count)
-            memcpy(at + 1, &displacement, sizeof displacement);
-#elif defined(__aarch64__)
-        const uint32_t word =
-            i + 1 < count ? 0x14000000u | ((uint32_t)(by / 4) & 0x3ffffffu) : 0xd65f03c0u;
-
-        if (by >= 1 << 27 || by < -(1 << 27))
-            return -1;
-        memcpy(at, &word, sizeof word);
-#else
-        (void)at, (void)by;
-        return -1;
-#endif
+        for (unsigned k = 0; k < fill; k += sizeof nothing)
+            memcpy(at + k, nothing, sizeof nothing);
+        memcpy(at + fill, jump, sizeof jump);
+        __builtin___clear_cache((char *)at, (char *)at + bytes);
     }
-#if defined(__aarch64__)
-    for (uint32_t i = 0; i < count; i++)
-        __builtin___clear_cache((char *)base + offset[i], (char *)base + offset[i] + 4);
-#endif
     return 0;
+#else
+    (void)base, (void)offset, (void)count, (void)bytes;
+    return -1;
+#endif
 }
 
-void cf_chain_run(unsigned char *base, uint64_t first, uint64_t rounds)
+static __attribute__((noinline)) void last(const unsigned char *const *rest)
 {
-    void (*begin)(void);
-    const unsigned char *at = base + first;
+    (void)rest;
+    __asm__ volatile("");
+}
 
-    memcpy(&begin, &at, sizeof begin);
-    for (uint64_t i = 0; i < rounds; i++)
-        begin();
+void cf_chain_list(const unsigned char **target, const unsigned char *base, const uint64_t *offset,
+                   uint32_t count, uint32_t rounds, uint64_t *seed)
+{
+    void (*end)(const unsigned char *const *) = last;
+
+    for (uint32_t r = 0; r < rounds; r++, target += count)
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t k;
+
+            /* Fisher and Yates's shuffle, as the list grows; the generator is Knuth's, MMIX */
+            *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+            k = (uint32_t)((*seed >> 33) * (i + (uint64_t)1) >> 31);
+            target[i] = target[k];
+            target[k] = base + offset[i];
+        }
+    memcpy(target, &end, sizeof end);
+}
+
+void cf_chain_go(const unsigned char *const *target)
+{
+    void (*begin)(const unsigned char *const *);
+
+    memcpy(&begin, target, sizeof begin);
+    begin(target + 1);
 }

@@ -26,10 +26,13 @@ void *cf_chain_time(void *node, uint64_t steps, struct cf_chain_times *t);
 /* Takes these bytes out of all caches. -1 where no instruction does that for a program. */
 int cf_chain_flush(const unsigned char *from, uint64_t bytes);
 
-/* Jumps in place of pointers: from each node to the next, the last one returns. -1 where this
-   processor's are not known, or one is too far away. The buffer is to be executable when
-   cf_chain_run() calls the node at `first`. */
-int cf_chain_jumps(unsigned char *base, const uint64_t *offset, uint32_t count);
-void cf_chain_run(unsigned char *base, uint64_t first, uint64_t rounds);
+/* Instructions in place of pointers: each node, of so many bytes, at least 16, ends with a jump to
+   the next target of a list. -1 where this processor's are not known. */
+int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, unsigned bytes);
+/* A list of so many rounds, each in another order, and of one target more, which ends it. */
+void cf_chain_list(const unsigned char **target, const unsigned char *base, const uint64_t *offset,
+                   uint32_t count, uint32_t rounds, uint64_t *seed);
+/* Goes through a list of nodes; their buffer is to be executable. */
+void cf_chain_go(const unsigned char *const *target);
 
 #endif

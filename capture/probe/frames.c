@@ -15,7 +15,6 @@ enum {
     NOBODY_KNOWS = 2,
     MORE = 4,           /* pages of a colour, than its set has ways */
     PAUSE_NS = 2000000, /* before another try, and longer before each that follows */
-    OFFSET = 128, /* of the line in its page: not the first one, which other data have more often */
 };
 
 static uint32_t below(uint64_t *state, uint32_t n)
@@ -39,7 +38,7 @@ int cf_frames_visit(struct cf_frames *f, const uint32_t *page, uint32_t n, uint6
                     struct cf_measured *m)
 {
     for (uint32_t k = 0; k < n; k++)
-        offset[k] = page[k] * f->page + OFFSET;
+        offset[k] = page[k] * f->page + CF_FRAMES_OFFSET;
     shuffle(&f->seed, offset, n);
     if (f->bench->run(f->bench->self,
                       &(struct cf_visit){.offset = offset,
@@ -99,6 +98,14 @@ static int stay_beside(struct cf_frames *f, const uint32_t *page, uint32_t n, ui
     return NOBODY_KNOWS;
 }
 
+static int is_late(const struct cf_frames *f)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return f->until && (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec >= f->until;
+}
+
 int cf_frames_size(struct cf_frames *f)
 {
     const uint32_t most = (uint32_t)(f->bench->size / f->page);
@@ -107,8 +114,8 @@ int cf_frames_size(struct cf_frames *f)
 
     f->pages = f->disturbed = 0;
     f->taken = calloc((size_t)most + f->refused, sizeof *f->taken);
-    for (uint32_t i = 0;
-         offset && f->taken && i < most && refused < f->refused && f->disturbed < MOST_DISTURBED;
+    for (uint32_t i = 0; offset && f->taken && i < most && refused < f->refused &&
+                         f->disturbed < MOST_DISTURBED && !is_late(f);
          i++) {
         int yes;
 

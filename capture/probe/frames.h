@@ -20,6 +20,10 @@
 typedef void (*cf_frames_row)(void *arg, const char *experiment, uint64_t parameter,
                               uint32_t repeat, const struct cf_measured *m);
 
+enum {
+    CF_FRAMES_OFFSET = 128 /* of the line in its page: not the first, which other data have more */
+};
+
 struct cf_frames {
     const struct cf_bench *bench;
     unsigned level;
@@ -28,6 +32,7 @@ struct cf_frames {
     uint32_t refused; /* so many pages one after the other end the search */
     uint32_t tries;   /* of a visit, before its lines are held not to stay */
     uint64_t seed;
+    uint64_t until; /* nanoseconds of CLOCK_MONOTONIC, when the search gives up; 0: never */
     cf_frames_row row;
     void *arg;
 

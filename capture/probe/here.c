@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "capture/cf_clock.h"
 #include "capture/probe/buffer.h"
@@ -29,9 +30,11 @@ enum {
     TRIES = 4,          /* of a visit that is spoilt */
     REFERENCE = 2000,   /* dependent multiplications and additions */
     DRIFT_PERCENT = 10, /* by which the reference may take longer than at its best */
+    FLUSHED = 200,      /* lines that a counter has to count */
     CALIBRATE = 200,    /* times that the clock is read for its step and cost */
-    PAGE = 4096,        /* of what was visited, whatever pages the system has */
-    LEVELS = 4,         /* that have counters of their own; the last one of code */
+    STEPS_A_SECOND = 1000000,
+    PAGE = 4096, /* of what was visited, whatever pages the system has */
+    LEVELS = 4,  /* that have counters of their own; the last one of code */
 };
 
 struct cf_here {
@@ -41,11 +44,15 @@ struct cf_here {
     char why[LEVELS][160];
     unsigned char asked[LEVELS];
     struct cf_here_options o;
-    unsigned cpu;           /* on which measurements run */
-    unsigned char *visited; /* by PAGE of the buffer */
-    int executable;         /* the buffer is, and can't be written */
-    uint64_t best;          /* ticks of the reference loop */
-    uint64_t overhead;      /* ticks of a walk without a step */
+    cpu_set_t allowed;
+    unsigned cpu;                 /* on which measurements run */
+    unsigned char *visited;       /* by PAGE of the buffer */
+    const unsigned char **target; /* of jumps */
+    size_t targets;               /* that there is room for */
+    uint64_t seed;                /* of their order */
+    int executable;               /* the buffer is, and can't be written */
+    uint64_t best;                /* ticks of the reference loop */
+    uint64_t overhead;            /* ticks of a walk without a step */
     uint64_t step;
 };
 
@@ -75,6 +82,24 @@ static uint64_t reference(void)
     return cf_clock() - ticks;
 }
 
+/* Ticks by which a clock advances that shows none in a reference loop; UINT64_MAX: it stands. */
+static uint64_t wait_for_step(void)
+{
+    const uint64_t begin = cf_clock();
+    struct timespec now, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec++;
+    do {
+        const uint64_t ticks = cf_clock() - begin;
+
+        if (ticks)
+            return ticks;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+    return UINT64_MAX;
+}
+
 /* The clock's step is what all times between two readings are a multiple of. */
 static void calibrate(struct cf_here *h)
 {
@@ -91,6 +116,24 @@ static void calibrate(struct cf_here *h)
             h->step = a;
         }
     }
+    if (!h->step)
+        h->step = wait_for_step();
+}
+
+/* A visit takes some 50 microseconds: -1 where the clock could not tell its parts. */
+static int check_clock(const struct cf_here *h, char *why, size_t size)
+{
+    const uint64_t hz = cf_clock_hz();
+
+    if (h->step == UINT64_MAX)
+        snprintf(why, size, "the clock %s stands still", cf_clock_name());
+    else if (h->step > hz / STEPS_A_SECOND)
+        snprintf(why, size,
+                 "the clock %s advances by %.0f ns at once: too coarse to measure caches",
+                 cf_clock_name(), (double)h->step * 1e9 / (double)hz);
+    else
+        return 0;
+    return -1;
 }
 
 /* ---- a visit ---- */
@@ -115,26 +158,46 @@ static int protect(struct cf_here *h, int executable)
 static int check(struct cf_here *h, const struct cf_visit *v)
 {
     for (uint32_t i = 0; i < v->count; i++) {
-        if (v->offset[i] % CF_NODE || v->offset[i] > h->buffer.size - CF_NODE)
+        if (v->offset[i] % CF_NODE || v->offset[i] > h->buffer.size - CF_NODE ||
+            v->offset[i] + v->code > h->buffer.size)
             return -1;
         h->visited[v->offset[i] / PAGE] = 1;
     }
-    return v->count ? 0 : -1;
+    return v->count && (!v->code || v->code >= CF_NODE) ? 0 : -1;
+}
+
+/* All rounds of jumps, each in another order. */
+static int list_targets(struct cf_here *h, const struct cf_visit *v)
+{
+    const size_t count = (size_t)v->count * v->rounds;
+
+    if (count + 1 > h->targets) {
+        const unsigned char **more = realloc(h->target, (count + 1) * sizeof *more);
+
+        if (!more)
+            return -1;
+        h->target = more;
+        h->targets = count + 1;
+    }
+    cf_chain_list(h->target, h->buffer.base, v->offset, v->count, v->rounds, &h->seed);
+    return 0;
 }
 
 static int prepare(struct cf_here *h, const struct cf_visit *v)
 {
+    if (v->again)
+        return 0;
     if (protect(h, 0) != 0)
         return -1;
     if (!v->code) {
         cf_chain_link(h->buffer.base, v->offset, v->count);
         return 0;
     }
-    if (cf_chain_jumps(h->buffer.base, v->offset, v->count) != 0) {
+    if (cf_chain_code(h->buffer.base, v->offset, v->count, v->code) != 0) {
         errno = ENOTSUP;
         return -1;
     }
-    return protect(h, 1);
+    return list_targets(h, v) == 0 ? protect(h, 1) : -1;
 }
 
 /* The nodes that prepare() wrote. */
@@ -154,9 +217,10 @@ static void walk_all(struct cf_here *h, const struct cf_visit *v, struct cf_meas
     uint64_t ticks;
 
     if (v->code) {
-        cf_chain_run(h->buffer.base, v->offset[0], v->warm);
+        if (v->warm)
+            cf_chain_go(h->target);
         ticks = cf_clock();
-        cf_chain_run(h->buffer.base, v->offset[0], v->rounds);
+        cf_chain_go(h->target);
     } else {
         node = cf_chain_walk(node, (uint64_t)v->count * v->warm);
         ticks = cf_clock();
@@ -184,9 +248,9 @@ static int walk_counted(struct cf_here *h, const struct cf_visit *v, struct cf_m
 {
     int status;
 
-    if (v->code)
-        cf_chain_run(h->buffer.base, v->offset[0], v->warm);
-    else
+    if (v->code && v->warm)
+        cf_chain_go(h->target);
+    else if (!v->code)
         (void)cf_chain_walk(h->buffer.base + v->offset[0], (uint64_t)v->count * v->warm);
     cf_counter_start(c);
     walk_all(h,
@@ -203,23 +267,51 @@ static int walk_counted(struct cf_here *h, const struct cf_visit *v, struct cf_m
     return 0;
 }
 
+/* Whether a counter of misses counts those of lines that were flushed: in some virtual machines it
+   stays at 0. */
+static int counts(struct cf_here *h, const struct cf_counter *c)
+{
+    uint64_t offset[FLUSHED], count = 0;
+    uint32_t n = 0;
+
+    for (uint64_t at = 0; n < FLUSHED && at <= h->buffer.size - CF_NODE; at += PAGE + 64)
+        offset[n++] = at;
+    if (protect(h, 0) != 0)
+        return 1;
+    cf_chain_link(h->buffer.base, offset, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (cf_chain_flush(h->buffer.base + offset[i], CF_NODE) != 0)
+            return 1;
+    cf_counter_start(c);
+    (void)cf_chain_walk(h->buffer.base, n);
+    return cf_counter_stop(c, &count) != 0 || count;
+}
+
 static const struct cf_counter *counter_of(struct cf_here *h, unsigned level, int code)
 {
     const unsigned i = code ? LEVELS - 1 : level - 1;
+    struct cf_counter *c;
 
     if (h->o.time || !level || i >= LEVELS)
         return NULL;
+    c = &h->counter[i];
     if (!h->asked[i]) {
         h->asked[i] = 1;
-        (void)cf_counter_open(&h->counter[i], level, code, h->o.event, h->why[i], sizeof h->why[i]);
+        if (cf_counter_open(c, level, code, h->o.event, h->why[i], sizeof h->why[i]) == 0 &&
+            !h->o.event && !code && !counts(h, c)) {
+            cf_counter_close(c);
+            snprintf(h->why[i], sizeof h->why[i],
+                     "the event for level %u counts nothing, not even lines that were flushed",
+                     level);
+        }
     }
-    return h->counter[i].fd >= 0 ? &h->counter[i] : NULL;
+    return c->fd >= 0 ? c : NULL;
 }
 
 static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
 {
     const struct cf_counter *counter = counter_of(h, v->level, v->code);
-    const uint64_t limit = h->best + h->best * DRIFT_PERCENT / 100;
+    const uint64_t limit = h->best + h->best * DRIFT_PERCENT / 100 + h->step;
     const long switched = switches();
     uint64_t loop = reference(), after;
     int cpu;
@@ -276,8 +368,10 @@ static int here_forget(void *self)
     for (uint64_t page = 0; page < h->buffer.size / PAGE; page++) {
         if (!h->visited[page])
             continue;
-        if (cf_chain_flush(h->buffer.base + page * PAGE, PAGE) != 0)
+        if (cf_chain_flush(h->buffer.base + page * PAGE, PAGE) != 0) {
+            errno = ENOTSUP;
             return -1;
+        }
         h->visited[page] = 0;
     }
     return 0;
@@ -285,13 +379,38 @@ static int here_forget(void *self)
 
 /* ---- the bench ---- */
 
+/* "0, 2": the CPUs of a set. */
+static void list_cpus(const cpu_set_t *set, char *to, size_t size)
+{
+    size_t at = 0;
+
+    to[0] = 0;
+    for (unsigned i = 0; i < CPU_SETSIZE && at < size; i++)
+        if (CPU_ISSET(i, set))
+            at += (size_t)snprintf(to + at, size - at, "%s%u", at ? ", " : "", i);
+}
+
+/* One of those that this process may use, by taskset(1) as by its cgroup: what whoever limits it
+   wants is not undone. */
 static int choose_cpu(struct cf_here *h, char *why, size_t size)
 {
     const int cpu = h->o.cpu >= 0 ? h->o.cpu : sched_getcpu();
+    char allowed[128];
+    cpu_set_t set;
 
-    if (cpu < 0 || move_to((unsigned)cpu) != 0) {
-        snprintf(why, size, "CPU %d: %s: this process may not run on it, or it is not there", cpu,
-                 strerror(errno));
+    if (cpu < 0 || sched_getaffinity(0, sizeof set, &set) != 0) {
+        snprintf(why, size, "CPU: %s", strerror(errno));
+        return -1;
+    }
+    if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set)) {
+        list_cpus(&set, allowed, sizeof allowed);
+        snprintf(why, size, "CPU %d: this process may run on CPUs %s (taskset, cgroup)", cpu,
+                 allowed);
+        return -1;
+    }
+    h->allowed = set;
+    if (move_to((unsigned)cpu) != 0) {
+        snprintf(why, size, "CPU %d: %s", cpu, strerror(errno));
         return -1;
     }
     h->cpu = (unsigned)cpu;
@@ -313,15 +432,20 @@ struct cf_here *cf_here_new(const struct cf_here_options *o, char *why, size_t s
         cf_here_free(h);
         return NULL;
     }
-    if (cf_buffer_new(&h->buffer, o->size) != 0 ||
+    if (cf_buffer_new(&h->buffer, o->size, o->ordinary) != 0 ||
         !(h->visited = calloc(h->buffer.size / PAGE, 1))) {
-        snprintf(why, size, "a buffer of %" PRIu64 " bytes: %s", o->size, strerror(errno));
+        snprintf(why, size, "a buffer of %" PRIu64 " MiB: %s: give a smaller --max", o->size >> 20,
+                 strerror(errno));
         cf_here_free(h);
         return NULL;
     }
     calibrate(h);
+    if (check_clock(h, why, size) != 0) {
+        cf_here_free(h);
+        return NULL;
+    }
     h->bench = (struct cf_bench){
-        .self = h, .forget = here_forget, .run = here_run, .size = h->buffer.size};
+        .self = h, .forget = here_forget, .run = here_run, .step = h->step, .size = h->buffer.size};
     return h;
 }
 
@@ -333,12 +457,23 @@ void cf_here_free(struct cf_here *h)
         cf_counter_close(&h->counter[i]);
     cf_buffer_free(&h->buffer);
     free(h->visited);
+    free(h->target);
     free(h);
 }
 
 struct cf_bench *cf_here_bench(struct cf_here *h)
 {
     return &h->bench;
+}
+
+unsigned cf_here_others(const struct cf_here *h, unsigned *cpu, unsigned most)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < CPU_SETSIZE && n < most; i++)
+        if (i != h->cpu && CPU_ISSET(i, &h->allowed))
+            cpu[n++] = i;
+    return n;
 }
 
 unsigned cf_here_cpu(const struct cf_here *h)
@@ -362,9 +497,4 @@ const char *cf_here_event(struct cf_here *h, unsigned level, const char **why)
 
     *why = h->o.time ? "the clock was asked for" : h->why[level - 1];
     return c ? c->name : NULL;
-}
-
-uint64_t cf_here_step(const struct cf_here *h)
-{
-    return h->step;
 }

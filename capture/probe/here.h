@@ -13,6 +13,7 @@
 struct cf_here_options {
     uint64_t size; /* of the buffer */
     int cpu;       /* -1: the one on which the caller runs */
+    int ordinary;  /* no huge pages */
     int time;      /* no counters, whatever there is */
     const char
         *event; /* of libpfm4, or a preset of PAPI, that counts misses of each level; or NULL */
@@ -29,13 +30,13 @@ struct cf_bench *cf_here_bench(struct cf_here *h);
 
 /* ---- what is measured how, for the header of the stream and for the user ---- */
 
+/* Other CPUs on which this process may run, at most so many; how many there are. */
+unsigned cf_here_others(const struct cf_here *h, unsigned *cpu, unsigned most);
 unsigned cf_here_cpu(const struct cf_here *h);
 uint64_t cf_here_page(const struct cf_here *h); /* bytes */
 /* The event that counts misses of a level, or NULL: by the clock, and why not better. */
 const char *cf_here_event(struct cf_here *h, unsigned level, const char **why);
 /* Why the pages are no larger, or "". */
 const char *cf_here_pages_why(const struct cf_here *h);
-/* Ticks by which the clock advances: what takes less can't be timed by itself. */
-uint64_t cf_here_step(const struct cf_here *h);
 
 #endif

@@ -20,7 +20,7 @@
 
 #include "capture/probe/bench.h"
 
-enum { PROBE_LEVELS = 8 };
+enum { PROBE_LEVELS = 8, PROBE_OTHERS = 64 };
 
 struct probe_row {
     const char *experiment; /* cf-stream(5) */
@@ -54,8 +54,13 @@ struct probe {
     /* What the caller fills in. */
     struct cf_bench *bench;
     uint64_t seed;
-    uint64_t most; /* bytes of the largest cache that is looked for */
-    int by_time;   /* else by misses */
+    uint64_t most;                        /* bytes of the largest cache that is looked for */
+    int by_time;                          /* else by misses */
+    int paper;                            /* steady: the steps of the paper, too */
+    unsigned other[PROBE_OTHERS], others; /* steady: CPUs that may share a level */
+    struct cf_bench *ordinary; /* steady: in pages of the system's ordinary size, or NULL */
+    uint64_t page;             /* bytes of one of these */
+    uint64_t until; /* steady: nanoseconds of CLOCK_MONOTONIC, after which the rest is left out */
     void (*row)(void *arg, const struct probe_row *row);
     void *arg;
     /* What was found. */
@@ -64,6 +69,9 @@ struct probe {
     uint64_t memory_ticks;
     uint64_t accesses; /* that were made, flushes apart */
     int error;         /* errno of what ended it, or 0 */
+    double done;       /* steady: share of the work, from 0 to 1 */
+    int coarse;        /* steady: the clock is too coarse to time single accesses */
+    const char *late;  /* steady: the first of what was left out, or NULL */
     /* What belongs to the functions. */
     struct probe_nodes nodes, spare; /* spare: some of them */
     struct probe_seen *seen;

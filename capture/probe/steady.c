@@ -14,55 +14,106 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "capture/probe/frames.h"
-#include "capture/probe/probe.h"
+#include "capture/probe/steady.h"
 #include "formats/stream/cf.h"
 
 enum {
-    WARM = 2,
-    VISITED = 40000, /* accesses of a measurement, about */
     SMALLEST = 2048, /* bytes of a first level, at least */
     CLOSE = 1024,    /* to each side of where the first level seems to end */
     CLOSE_STEP = 64,
     LINES = 512,    /* bytes: lines are looked for up to here */
     MOST_WAYS = 32, /* of the first level */
-    FRAME = 4096,   /* the smallest page of any host */
-    REFUSED = 400,  /* with 64 colours one that is not full is missed once in 500 searches */
-    TRIES = 12,
-    BEYOND = 8,     /* pages more than fit */
-    COLOUR = 64,    /* pages of one, at most */
-    SAMPLES = 4096, /* accesses timed by themselves */
+    MANY = 16384,   /* lines: of larger windows one is left out, or more, between two */
 };
 
 static const double jump = 1.25, near_jump = 1.1, rise = 1.02,
                     slight = 1.003; /* times the base line */
 
-static double value_of(const struct cf_measured *m)
+double steady_value(const struct cf_measured *m)
 {
     return m->has_misses ? (double)m->misses / (double)m->accesses
                          : (double)m->time / (double)m->accesses;
 }
 
-/* One measurement of the nodes; the value, or NAN where it was spoilt. -1 with p->error. */
-static int once(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
-                double *value)
+double steady_lesser(double a, double b)
+{
+    return isnan(a) || b < a ? b : a;
+}
+
+int steady_visit(struct probe *p, struct cf_measured *m, double *value)
 {
     const size_t n = p->nodes.count;
-    struct cf_measured m = {0};
 
+    *m = (struct cf_measured){0};
     probe_order(p);
     /* all accesses together, whichever level serves them */
-    if (probe_visit(p, 1, WARM, n < VISITED ? VISITED / (uint32_t)n + 1 : 1, &m) != 0)
+    if (probe_visit(p, 1, STEADY_WARM, n < STEADY_VISITED ? STEADY_VISITED / (uint32_t)n + 1 : 1,
+                    m) != 0)
         return -1;
-    probe_emit(p, experiment, parameter, level, &m);
-    *value = m.spoilt ? NAN : value_of(&m);
+    *value = m->spoilt ? NAN : steady_value(m);
     return 0;
 }
 
-static double lesser(double a, double b)
+/* One measurement of the nodes, and its row. */
+static int once(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
+                double *value)
 {
-    return isnan(a) || b < a ? b : a;
+    struct cf_measured m;
+
+    if (steady_visit(p, &m, value) != 0)
+        return -1;
+    probe_emit(p, experiment, parameter, level, &m);
+    return 0;
+}
+
+uint64_t steady_plausible(uint64_t size)
+{
+    uint64_t part = 1;
+
+    while (size >= 16 * part)
+        part *= 2;
+    return (size + part / 4) / part * part;
+}
+
+int steady_late(struct probe *p, const char *what)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!p->until || (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < p->until)
+        return 0;
+    p->late = p->late ? p->late : what;
+    return 1;
+}
+
+int steady_keep(struct probe *p, struct steady_rows *k, const char *experiment, uint64_t parameter,
+                const struct cf_measured *m)
+{
+    if (k->count == k->room) {
+        const size_t room = k->room ? 2 * k->room : 64;
+        struct probe_row *more = realloc(k->row, room * sizeof *more);
+
+        if (!more) {
+            p->error = ENOMEM;
+            return -1;
+        }
+        k->row = more;
+        k->room = room;
+    }
+    k->row[k->count++] =
+        (struct probe_row){.experiment = experiment, .parameter = parameter, .m = *m};
+    return 0;
+}
+
+void steady_emit(struct probe *p, struct steady_rows *k, const char *experiment, unsigned level)
+{
+    for (size_t i = 0; i < k->count; i++)
+        probe_emit(p, experiment ? experiment : k->row[i].experiment, k->row[i].parameter, level,
+                   &k->row[i].m);
+    free(k->row);
+    *k = (struct steady_rows){0};
 }
 
 /* ---- windows of the first level ---- */
@@ -137,7 +188,7 @@ static int measure(struct probe *p, struct series *s, uint64_t size, nodes_of no
             nodes(p, size, s->parameter[k]);
             if (once(p, s->experiment, s->parameter[k], 1, &value) != 0)
                 return -1;
-            s->least[k] = lesser(s->least[k], value);
+            s->least[k] = steady_lesser(s->least[k], value);
         }
     return 0;
 }
@@ -166,7 +217,7 @@ static int end_of_first(struct probe *p, uint32_t repeats, uint64_t *from, uint6
             *to = bytes;
             break;
         }
-        *base = *from ? lesser(*base, value) : value;
+        *base = *from ? steady_lesser(*base, value) : value;
         *from = bytes;
     }
     while (*to && *to - *from > CLOSE) {
@@ -194,7 +245,7 @@ static double base_line(const struct series *s, size_t count)
     double least = NAN;
 
     for (size_t i = 0; i < count && i < s->count; i++)
-        least = lesser(least, s->least[i]);
+        least = steady_lesser(least, s->least[i]);
     return least;
 }
 
@@ -259,7 +310,7 @@ static uint64_t whole_ways(uint64_t size, uint64_t ways)
    the last number that fits, where the ways divide the size. */
 static int ways_of_first(struct probe *p, uint32_t repeats)
 {
-    const uint64_t size = (p->level[0].size + CLOSE / 2) / CLOSE * CLOSE;
+    const uint64_t size = steady_plausible(p->level[0].size);
     struct series s = {.experiment = "associativity"};
     uint64_t ways = 0;
     int status = 0;
@@ -280,157 +331,45 @@ static int ways_of_first(struct probe *p, uint32_t repeats)
 
 /* ---- what is behind ---- */
 
-static int order_of_ticks(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Ticks of single accesses to a window, at a part of 100 of them in their order. */
-static int ticks_at(struct probe *p, uint64_t bytes, unsigned percent, uint64_t *ticks)
-{
-    const uint64_t step = bytes / SAMPLES / CF_NODE * CF_NODE;
-    struct cf_measured m;
-    uint32_t *each;
-    int status;
-
-    probe_clear(p);
-    probe_add(p, 0, bytes, step > LINES ? step : LINES);
-    probe_order(p);
-    each = malloc(p->nodes.count * sizeof *each);
-    if (!each || p->error)
-        return -1;
-    status = p->bench->run(p->bench->self,
-                           &(struct cf_visit){.offset = p->nodes.offset,
-                                              .count = (uint32_t)p->nodes.count,
-                                              .warm = WARM,
-                                              .rounds = 1,
-                                              .level = 2,
-                                              .each = each},
-                           &m);
-    qsort(each, p->nodes.count, sizeof *each, order_of_ticks);
-    *ticks = each[(p->nodes.count - 1) * percent / 100];
-    free(each);
-    return status;
-}
-
-static void frames_row(void *arg, const char *experiment, uint64_t parameter, uint32_t repeat,
-                       const struct cf_measured *m)
-{
-    const struct probe_row row = {experiment, parameter, repeat, 2, *m};
-    struct probe *p = arg;
-
-    p->accesses += m->accesses;
-    p->row(p->arg, &row);
-}
-
-static int latency_of_second(struct probe *p, const struct cf_frames *f, uint32_t repeats)
-{
-    const uint64_t bytes = (uint64_t)(f->pages / 2) * f->page;
-    double value;
-
-    for (uint32_t i = 0; i < repeats && bytes > 4 * p->level[0].size; i++) {
-        probe_clear(p);
-        for (uint32_t k = 0; k < f->pages / 2; k++)
-            probe_add(p, f->taken[k] * f->page, (f->taken[k] + 1) * f->page, 4 * CF_NODE);
-        if (once(p, "latency", bytes, 2, &value) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* The search asks once whether one more page fits: here all numbers of pages again, up to some more
-   than fit. */
-static int size_of_second(struct probe *p, struct cf_frames *f, uint32_t repeats)
-{
-    const uint32_t most = f->pages + BEYOND;
-    uint64_t *offset = calloc(most, sizeof *offset);
-    int status = offset ? 0 : -1;
-
-    for (uint32_t i = 0; i < BEYOND; i++)
-        f->taken[f->pages + i] = f->taken[f->pages - 1] + 1 + i;
-    for (uint32_t i = 0; status == 0 && i < repeats; i++)
-        for (uint32_t n = 1; status == 0 && n <= most; n++) {
-            struct cf_measured m;
-
-            status = cf_frames_visit(f, f->taken, n, offset, &m);
-            if (status == 0)
-                frames_row(p, "pages", n * f->page, TRIES + i, &m);
-        }
-    free(offset);
-    return status;
-}
-
-/* Lines of one set, one more each time. */
-static int ways_of_second(struct probe *p, struct cf_frames *f, uint32_t repeats)
-{
-    uint64_t offset[COLOUR];
-    uint32_t page[COLOUR];
-    const int n = cf_frames_colour(f, page, COLOUR);
-
-    for (uint32_t i = 0; i < repeats && n > 0; i++)
-        for (uint32_t k = 1; k <= (uint32_t)n; k++) {
-            struct cf_measured m;
-
-            /* those that were taken first: the one that was refused is page[0] */
-            if (cf_frames_visit(f, page + n - k, k, offset, &m) != 0)
-                return -1;
-            frames_row(p, "associativity", k, i, &m);
-        }
-    return n < 0 ? -1 : 0;
-}
-
-/* Ticks of the second level are those of most accesses to four times what the first one holds; what
-   takes two fifths more comes from behind it, if a large window has such at all. */
-static int second(struct probe *p, uint32_t repeats)
-{
-    struct cf_frames f = {.bench = p->bench,
-                          .level = 2,
-                          .page = FRAME,
-                          .refused = REFUSED,
-                          .tries = TRIES,
-                          .seed = p->seed,
-                          .row = frames_row,
-                          .arg = p};
-    uint64_t near, far;
-    int status;
-
-    if (ticks_at(p, 4 * p->level[0].size, 75, &near) != 0 ||
-        ticks_at(p, p->bench->size, 50, &far) != 0)
-        return -1;
-    f.limit = near + near * 2 / 5;
-    if (far <= f.limit)
-        return 0;
-    status = cf_frames_size(&f);
-    if (status == 0 && f.full) {
-        p->level[1].size = f.pages * f.page;
-        p->levels = 2;
-        status = size_of_second(p, &f, repeats);
-        if (status == 0)
-            status = ways_of_second(p, &f, repeats);
-        if (status == 0)
-            status = latency_of_second(p, &f, repeats);
-    }
-    free(f.taken);
-    return status;
-}
-
 static int curve(struct probe *p, uint32_t repeats)
 {
     double value;
 
-    for (uint32_t i = 0; i < repeats; i++)
+    for (uint32_t i = 0; i < repeats / 4 + 1; i++)
         for (uint64_t bytes = SMALLEST; bytes <= p->bench->size; bytes += bytes / 2) {
+            uint64_t step = 4 * CF_NODE;
+
+            while (bytes / step > MANY)
+                step *= 2;
             probe_clear(p);
-            probe_add(p, 0, bytes / CF_NODE * CF_NODE, 4 * CF_NODE);
+            probe_add(p, 0, bytes / CF_NODE * CF_NODE, step);
             if (once(p, "latency", bytes, 0, &value) != 0)
                 return -1;
         }
     return 0;
 }
 
-int probe_steady(struct probe *p, uint32_t repeats)
+/* Algorithm 1 of the paper, in its steps of 1 KiB. The other two are those of the search. */
+static int paper(struct probe *p, uint32_t repeats)
+{
+    const uint64_t size = p->level[0].size;
+    struct series s = {.experiment = "capacity"};
+    int status = 0;
+
+    if (!p->paper)
+        return 0;
+    for (uint64_t bytes = CLOSE; status == 0 && bytes <= size + size / 2; bytes += CLOSE)
+        status = add_parameter(&s, bytes);
+    if (status == 0)
+        status = measure(p, &s, 0, size_nodes, repeats);
+    free_series(&s);
+    return status;
+}
+
+/* ---- all ---- */
+
+/* The first level, without which nothing else is looked for: 1, or 0 where it was not found. */
+static int first(struct probe *p, uint32_t repeats)
 {
     uint64_t from, to;
     double base = NAN, value;
@@ -438,10 +377,8 @@ int probe_steady(struct probe *p, uint32_t repeats)
 
     p->level[0].line = CF_NODE;
     found = end_of_first(p, repeats, &from, &to, &base);
-    if (found < 0)
-        return -1;
-    if (!found)
-        return 0;
+    if (found <= 0)
+        return found;
     if (line_of_first(p, repeats, to) != 0)
         return -1;
     if (!p->level[0].line)
@@ -459,7 +396,37 @@ int probe_steady(struct probe *p, uint32_t repeats)
         if (once(p, "latency", p->level[0].size / 2, 1, &value) != 0)
             return -1;
     }
-    if (probe_policy_steady(p, repeats) != 0)
-        return -1;
-    return second(p, repeats) == 0 ? curve(p, repeats / 4 + 1) : -1;
+    return 1;
+}
+
+/* What follows on the first level, what matters most first; shares of the time that all take. */
+static const struct {
+    int (*measure)(struct probe *p, uint32_t repeats);
+    const char *name;
+    double share;
+} stages[] = {
+    {steady_second, "the second level", 0.61},
+    {steady_beyond, "latencies of what is behind it", 0.05},
+    {probe_policy_steady, "the replacement policy", 0.05},
+    {steady_code, "the first level for instructions", 0.05},
+    {steady_tlb, "the translation of addresses", 0.1},
+    {curve, "the curve of latencies", 0.06},
+    {paper, "the steps of the paper", 0.05},
+};
+
+int probe_steady(struct probe *p, uint32_t repeats)
+{
+    const int found = first(p, repeats);
+
+    p->done = 1;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        p->done -= stages[i].share;
+    for (size_t i = 0; found > 0 && i < sizeof stages / sizeof *stages; i++) {
+        if (steady_late(p, stages[i].name))
+            break;
+        if (stages[i].measure(p, repeats) != 0)
+            return -1;
+        p->done += stages[i].share;
+    }
+    return found < 0 ? -1 : 0;
 }

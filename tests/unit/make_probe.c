@@ -9,7 +9,7 @@
  *   hit, miss                                  ticks of an access that it serves, or not
  *   search, paper, latency, tlb                which experiments: 1 or 0; most: KiB of capacity
  *   repeats, jitter, bursts, lost, timed, seed the noise; method, spoilt as in the columns
- *   machine, host, cpu, unit, hz, page         of the header, from the first group
+ *   machine, host, cpu, unit, hz, page, frame  of the header, from the first group
  *   rows                                       a file of rows of our own instead: experiment,
  *                                              parameter, repeat, level, accesses, misses or
  *                                              -, time
@@ -27,7 +27,7 @@ struct group {
     struct disturbance noise;
     unsigned level, code, search, paper, latency, tlb, most, method, spoilt;
     const char *machine, *host, *cpu, *unit, *rename, *rows;
-    uint64_t hz, page, seed;
+    uint64_t hz, page, frame, seed;
 };
 
 struct out {
@@ -81,6 +81,7 @@ static void read_value(struct group *g, const char *text)
                {"line", NULL, &g->truth.line, NULL, NULL, NULL},
                {"hz", NULL, &g->hz, NULL, NULL, NULL},
                {"page", NULL, &g->page, NULL, NULL, NULL},
+               {"frame", NULL, &g->frame, NULL, NULL, NULL},
                {"seed", NULL, &g->seed, NULL, NULL, NULL},
                {"hit", NULL, NULL, &g->truth.hit, NULL, NULL},
                {"miss", NULL, NULL, &g->truth.miss, NULL, NULL},
@@ -201,6 +202,7 @@ int main(int argc, char **argv)
             h.recorded[CF_RECORDED_HOST] = (char *)g.host;
             h.recorded[CF_RECORDED_CPU] = (char *)g.cpu;
             if ((g.page && cf_writer_number(o.w, "parameter", "page_size", g.page) != 0) ||
+                (g.frame && cf_writer_number(o.w, "experiment", "frame_bytes", g.frame) != 0) ||
                 cf_writer_header(o.w, &h) != 0)
                 die(cf_writer_problem(o.w));
             begun = 1;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,11 +18,39 @@
 #include "formats/stream/cf.h"
 #include "tests/unit/tap.h"
 
+/* Counters that say what the test wants, where there are none, or others. */
+#define cf_perf_open told_open
 #include "capture/probe/buffer.c"
 #include "capture/probe/chain.c"
 #include "capture/probe/counter.c"
 #include "capture/probe/frames.c"
 #include "capture/probe/here.c"
+#undef cf_perf_open
+int cf_perf_open(struct perf_event_attr *attr, pid_t pid, int cpu);
+
+static struct {
+    int on, error;    /* errno of opening one */
+    uint64_t read[3]; /* count, and the times that it was enabled and that it ran */
+} told;
+
+int told_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+    uint64_t all[3 * 1000]; /* read one after the other */
+    int fd;
+
+    if (!told.on)
+        return cf_perf_open(attr, pid, cpu);
+    if (told.error) {
+        errno = told.error;
+        return -1;
+    }
+    fd = memfd_create("counter", MFD_CLOEXEC);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        all[i] = told.read[i % 3];
+    if (fd < 0 || write(fd, all, sizeof all) != (ssize_t)sizeof all)
+        return -1;
+    return lseek(fd, 0, SEEK_SET) == 0 ? fd : -1;
+}
 
 enum { SIZE = 8 << 20, NODES = 1000, FRESH = 300 };
 
@@ -118,11 +147,11 @@ static void code(const struct cf_bench *b)
 
     some_nodes(offset, NODES);
     errno = 0;
-    status =
-        b->run(b->self,
-               &(struct cf_visit){
-                   .offset = offset, .count = NODES, .warm = 1, .rounds = 2, .level = 1, .code = 1},
-               &m);
+    status = b->run(
+        b->self,
+        &(struct cf_visit){
+            .offset = offset, .count = NODES, .warm = 1, .rounds = 2, .level = 1, .code = 16},
+        &m);
     if (status != 0 && (errno == ENOTSUP || errno == EACCES || errno == EPERM)) {
         ok(1, "jumps: not on this machine");
         return;
@@ -171,6 +200,112 @@ static void counter(void)
     cf_counter_close(&c);
     ok(c.fd == -1, "a counter is closed");
     munmap(fresh, (size_t)(FRESH * page));
+}
+
+/* The bench with counters that are forbidden, count nothing, or not all the time. */
+static void told_counters(void)
+{
+    const struct cf_here_options o = {.size = SIZE, .cpu = -1};
+    struct cf_here *h;
+    struct cf_measured m;
+    uint64_t offset[NODES];
+    char reason[256];
+    const char *why = "";
+
+    some_nodes(offset, NODES);
+    told.on = 1;
+    told.error = EACCES;
+    h = cf_here_new(&o, reason, sizeof reason);
+    need(h != NULL, "a bench");
+    ok(!cf_here_event(h, 1, &why) && strstr(why, "paranoid"), "forbidden: %s", why);
+    ok(visit(cf_here_bench(h), offset, NODES, &m) == 0 && m.method == CF_METHOD_CLOCK &&
+           !m.has_misses,
+       "then it is by the clock");
+    cf_here_free(h);
+
+    told.error = 0;
+    told.read[0] = 0, told.read[1] = told.read[2] = 100;
+    h = cf_here_new(&o, reason, sizeof reason);
+    need(h != NULL, "a bench");
+    ok(!cf_here_event(h, 1, &why) && strstr(why, "counts nothing"), "always 0: %s", why);
+    ok(visit(cf_here_bench(h), offset, NODES, &m) == 0 && m.method == CF_METHOD_CLOCK,
+       "then it is by the clock, too");
+    cf_here_free(h);
+
+    told.read[0] = 5000;
+    h = cf_here_new(&o, reason, sizeof reason);
+    need(h != NULL, "a bench");
+    ok(cf_here_event(h, 1, &why) != NULL, "one that counts is taken");
+    ok(visit(cf_here_bench(h), offset, NODES, &m) == 0 && m.method == CF_METHOD_COUNTER &&
+           m.has_misses && m.misses == 5000 && m.spoilt != CF_SPOILT_MULTIPLEXED,
+       "and its count is that of misses");
+    cf_here_free(h);
+
+    told.read[2] = 60;
+    h = cf_here_new(&o, reason, sizeof reason);
+    need(h != NULL, "a bench");
+    ok(visit(cf_here_bench(h), offset, NODES, &m) == 0 && m.method == CF_METHOD_COUNTER &&
+           m.spoilt == CF_SPOILT_MULTIPLEXED,
+       "not all the time: the visit is spoilt");
+    cf_here_free(h);
+    told.on = 0;
+}
+
+/* What the clock says is no longer true where the processor became slower, or was taken away. */
+static void spoilt(struct cf_here *h)
+{
+    const uint64_t best = h->best;
+    struct cf_measured m;
+    uint64_t offset[NODES];
+
+    some_nodes(offset, NODES);
+    h->best = 1;
+    ok(visit(&h->bench, offset, NODES, &m) == 0 && m.spoilt == CF_SPOILT_DRIFT,
+       "a reference loop that takes longer spoils a visit");
+    h->best = best;
+    h->cpu++;
+    ok(visit(&h->bench, offset, NODES, &m) == 0 && m.spoilt == CF_SPOILT_MIGRATED,
+       "so does another CPU");
+    h->cpu--;
+}
+
+static void flushed(const struct cf_bench *b)
+{
+    uint64_t offset[NODES];
+    struct cf_measured m;
+
+    some_nodes(offset, NODES);
+    errno = 0;
+    if (b->run(b->self,
+               &(struct cf_visit){.offset = offset, .count = NODES, .rounds = 1, .fresh = 1},
+               &m) != 0)
+        ok(errno == ENOTSUP, "lines cannot be flushed here");
+    else
+        ok(m.accesses == NODES && m.time > 0, "flushed lines are visited");
+}
+
+static void ordinary_pages(void)
+{
+    struct cf_here_options o = {.size = SIZE, .cpu = -1, .time = 1, .ordinary = 1};
+    char why[256];
+    struct cf_here *h = cf_here_new(&o, why, sizeof why);
+
+    need(h != NULL, "a bench");
+    is_u64(cf_here_page(h), (uint64_t)sysconf(_SC_PAGESIZE), "ordinary pages");
+    ok(!*cf_here_pages_why(h) && huge_bytes(h->buffer.base) == 0, "none of them huge");
+    cf_here_free(h);
+    if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) {
+        ok(1, "huge pages cannot be switched off here");
+        return;
+    }
+    o.ordinary = 0;
+    h = cf_here_new(&o, why, sizeof why);
+    need(h != NULL, "a bench");
+    ok(h->buffer.pages == CF_BUFFER_HUGETLB ||
+           (cf_here_page(h) == (uint64_t)sysconf(_SC_PAGESIZE) && *cf_here_pages_why(h)),
+       "no huge pages: %s", cf_here_pages_why(h));
+    cf_here_free(h);
+    (void)prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 }
 
 /* Pages whose colours are known: `page` modulo the number of colours, of which each has WAYS. */
@@ -260,6 +395,10 @@ int main(void)
        "pages of %u bytes: %s", (unsigned)cf_here_page(h), cf_here_pages_why(h));
     visits(cf_here_bench(h));
     code(cf_here_bench(h));
+    flushed(cf_here_bench(h));
+    spoilt(h);
     cf_here_free(h);
+    told_counters();
+    ordinary_pages();
     return done();
 }

@@ -111,19 +111,52 @@ static void list_rest(const struct infer *f, FILE *out)
         if (!c->whole)
             continue;
         next(out, &any, "Assumed: ");
-        fprintf(out, "of %s %ssharing, inclusion and stores", c->name,
-                c->policy.how == MEASURED ? "" : "policy, ");
+        fprintf(out, "of %s %s%s%show stores are handled", c->name,
+                c->policy.how == MEASURED ? "" : "policy, ", c->shared_by ? "" : "sharing, ",
+                c->exclusive < 0 ? "inclusion, " : "");
         if (c->assumed)
             fprintf(out, " (those of %s)", f->assumed->name);
         else
-            fprintf(out, " (%sprivate, non-inclusive, write-back with allocation)%s",
-                    c->policy.how == MEASURED ? "" : "lru, ",
+            fprintf(out, " (%s%s%swrite-back with allocation)%s",
+                    c->policy.how == MEASURED ? "" : "lru, ", c->shared_by ? "" : "private, ",
+                    c->exclusive < 0 ? "non-inclusive, " : "",
                     c->kind == CF_UNIFIED && c->level == 1
                         ? " and kind, since no instructions were measured"
                         : "");
     }
     if (any)
         fputs(". ", out);
+}
+
+/* What the level does with lines of others. */
+static void list_relations(const struct infer *f, FILE *out)
+{
+    for (unsigned i = 0; i < f->caches; i++) {
+        const struct cache *c = &f->cache[i];
+        int any = 0;
+        char before[64];
+
+        if (!c->whole)
+            continue;
+        snprintf(before, sizeof before, "Of %s, measured: ", c->name);
+        if (c->exclusive >= 0) {
+            next(out, &any, before);
+            fputs(c->exclusive ? "exclusive" : "neither inclusive nor exclusive", out);
+        }
+        if (c->index >= 0) {
+            next(out, &any, before);
+            fputs(c->index ? "index hashed" : "index plain", out);
+        }
+        if (c->shared_by) {
+            next(out, &any, before);
+            fprintf(out, "shared with %u of %u other CPUs that this process may use",
+                    c->shared_by - 1, c->others);
+        }
+        if (any)
+            fputs(". ", out);
+        if (c->index_why)
+            fprintf(out, "Index of %s cannot be told: %s. ", c->name, c->index_why);
+    }
 }
 
 /* Where the measurements come from. */
@@ -152,6 +185,7 @@ static void put_source(const struct infer *f, FILE *out)
     if (cf_reader_damages(f->reader))
         fputs("THE RECORDING WAS DAMAGED OR CUT OFF: what is lost was not taken in. ", words);
     list_values(f, words, MEASURED, "Measured, with confidence: ");
+    list_relations(f, words);
     list_values(f, words, ASSUMED, "Assumed: ");
     list_rest(f, words);
     cf_need(&f->tool, cf_memory_text(words, &text));
@@ -179,7 +213,10 @@ static void put_missing(const struct cache *c, FILE *out)
         if (v->how == NOT_TOLD && v->is && v->most != UINT64_MAX)
             fprintf(out, ", %" PRIu64 " to %" PRIu64, v->least, v->most);
     }
-    fputs(any ? "\n" : "size is no multiple of ways times line_size\n", out);
+    fputs(any ? "" : "size is no multiple of ways times line_size", out);
+    if (c->value[LATENCY].how == MEASURED)
+        fprintf(out, "; its latency is %" PRIu64, c->value[LATENCY].is);
+    putc('\n', out);
 }
 
 static void put_level(const struct cache *c, uint64_t line, FILE *out)
@@ -195,8 +232,8 @@ static void put_level(const struct cache *c, uint64_t line, FILE *out)
     fprintf(out, ", ways: %" PRIu64, c->value[WAYS].is);
     if (c->value[LINE].is != line)
         fprintf(out, ", line_size: %" PRIu64, c->value[LINE].is);
-    if (l && l->shared_by > 1)
-        fprintf(out, ", shared_by: %" PRIu32, l->shared_by);
+    if (c->shared_by > 1 || (!c->shared_by && l && l->shared_by > 1))
+        fprintf(out, ", shared_by: %" PRIu32, c->shared_by ? c->shared_by : l->shared_by);
     /* a policy that wants a power of two of ways may not get one */
     if (c->policy.how == MEASURED)
         fprintf(out, ", policy: %s", cf_policy_name(c->policy.is));
@@ -211,35 +248,49 @@ static void put_level(const struct cache *c, uint64_t line, FILE *out)
         fprintf(out, ", inclusion: %s",
                 c->exclusive >= 0 ? inclusions[c->exclusive ? CF_EXCLUSIVE : CF_NON_INCLUSIVE]
                                   : inclusions[l->inclusion]);
-    if (l && l->indexing == CF_INDEX_HASHED)
+    if (c->index == 1 || (c->index < 0 && l && l->indexing == CF_INDEX_HASHED))
         fputs(", index: hashed", out);
     fputs("}\n", out);
 }
 
-/* Latencies of what is described, and of memory. */
-static void put_latencies(const struct infer *f, FILE *out)
+/* Latencies of what is described, and of memory; 1 where what is left out has one, too. */
+static int put_latency_values(const struct infer *f, FILE *out, int *any, int *assumed)
 {
-    int any = 0, assumed = 0;
+    int left = 0;
 
     for (unsigned i = 0; i < f->caches; i++) {
         const struct cache *c = &f->cache[i];
         const struct value *v = &c->value[LATENCY];
 
+        left |= v->how == MEASURED && !c->whole && c->level != CF_FROM_MEMORY ? 1 : 0;
+        left |= is_told(v) && c->level == CF_FROM_MEMORY ? 2 : 0;
         if (!is_told(v) || !(c->whole || c->level == CF_FROM_MEMORY))
             continue;
-        fprintf(out, "%s%s: %" PRIu64, any++ ? ", " : "latency: {", c->name, v->is);
-        assumed += v->how == ASSUMED;
+        fprintf(out, "%s%s: %" PRIu64, (*any)++ ? ", " : "latency: {", c->name, v->is);
+        *assumed += v->how == ASSUMED && !(c->code && !c->assumed);
     }
+    return left == 3;
+}
+
+static void put_latencies(const struct infer *f, FILE *out)
+{
+    int any = 0, assumed = 0;
+    const int left = put_latency_values(f, out, &any, &assumed);
+    char text[512];
+
     if (!any)
         return;
     fputs("}\nlatency_source: ", out);
-    put_text(out,
+    snprintf(text, sizeof text, "%s%s",
              assumed
                  ? "estimate: measured where key source says so, else those of another machine; "
                    "loads that depend on each other, fetches and stores are taken to cost as much"
                  : "measured: by loads that depend on each other; that fetches and stores cost "
                    "as much as loads is assumed",
-             16);
+             left ? "; memory's is that of lines which no cache has: a level that is left out "
+                    "serves some of them sooner"
+                  : "");
+    put_text(out, text, 16);
 }
 
 static void put_tlbs(const struct infer *f, FILE *out)

@@ -49,6 +49,8 @@ static enum answer ask(const struct infer *f, unsigned level, const struct cache
         count(f, s, LINE_LEFT, 0, &left, &gone);
         count(f, s, LINE_NEAR, 0, &near, &passed);
         count(f, s, LINE_LUCK, 0, &luck, &unlucky);
+        if (!sets && !kept && !left && !near && !luck)
+            continue;
         if (sets)
             return sets_missed == sets ? IS_EXCLUSIVE : !sets_missed ? IS_NOT : UNSURE;
         if (is_model(f) ? gone + passed + unlucky > 0

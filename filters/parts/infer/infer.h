@@ -29,6 +29,8 @@ enum experiment {
     X_WAYS,
     X_LEVELS,
     X_WINDOW,
+    X_INDEX,
+    X_SHARE,
     X_REFERENCE,
     X_POLICY,
     X_KNOWN,
@@ -53,8 +55,9 @@ struct series {
     struct cf_change change; /* where the kind has one */
 };
 
-/* Parameters of experiment inclusion: see exclusive.c. */
-enum { LINES_OF_A_SET = 1, LINE_KEPT, LINE_LEFT, LINE_NEAR, LINE_LUCK, ONE_MORE };
+/* Parameters of experiment inclusion: see exclusive.c; LINE_HOT: a line that the level before
+   keeps, of a set in which others are visited. */
+enum { LINES_OF_A_SET = 1, LINE_KEPT, LINE_LEFT, LINE_NEAR, LINE_LUCK, ONE_MORE, LINE_HOT };
 
 /* What is known of a cache. */
 enum what { SIZE, WAYS, LINE, LATENCY, WHATS };
@@ -88,6 +91,9 @@ struct cache {
     struct value value[WHATS];
     struct policy policy;
     int exclusive;                  /* as was measured; -1: not, or it cannot be told */
+    int index;                      /* 0 plain, 1 hashed; -1: not known */
+    const char *index_why;          /* it cannot be told, or NULL */
+    unsigned shared_by, others;     /* of so many other CPUs; 0: not known */
     const struct cf_level *assumed; /* what else is assumed is this one's */
     int whole;                      /* size, ways and line are measured or assumed */
 };
@@ -120,8 +126,8 @@ struct infer {
     /* of the first header */
     int header_seen;
     char *machine, *host, *cpu, *date, *unit;
-    uint64_t hz, page_size;
-    struct cache cache[CACHES_MOST]; /* from the core outwards, the memory last */
+    uint64_t hz, page_size, frame_size; /* frame: of the physical memory of an address */
+    struct cache cache[CACHES_MOST];    /* from the core outwards, the memory last */
     unsigned caches;
     struct tlb tlb[CF_MAX_TLBS];
     unsigned tlbs;
@@ -147,6 +153,10 @@ const struct cf_level *level_like(const struct cf_machine *m, unsigned depth, in
 
 /* What the sequences measured say of a cache whose ways are known. */
 void know_policy(const struct infer *f, struct cache *c);
+/* ---- relation.c ---- */
+
+/* Index, sharing and inclusion of a level whose size and ways are known. */
+void know_relations(const struct infer *f, struct cache *c);
 
 /* ---- exclusive.c ---- */
 

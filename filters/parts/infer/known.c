@@ -126,12 +126,14 @@ static struct value latency_of(const struct infer *f, const struct series *s)
 {
     const struct cf_points *p = &s->points;
     struct value v = {.how = NOT_TOLD};
-    double *value = cf_tool_room(&f->tool, p->count + 1, sizeof *value), median;
+    double *value = cf_tool_room(&f->tool, p->count + 1, sizeof *value), median, spread = 0;
     size_t n = 0, close = 0;
 
     for (size_t i = 0; i < p->count; i++)
-        if (!isnan(p->point[i].value))
+        if (!isnan(p->point[i].value)) {
             value[n++] = p->point[i].value;
+            spread = p->point[i].spread;
+        }
     if (!n) {
         snprintf(v.by, sizeof v.by, "all measurements are spoilt");
         return v;
@@ -140,8 +142,9 @@ static struct value latency_of(const struct infer *f, const struct series *s)
     for (size_t i = 0; i < n; i++)
         close += fabs(value[i] - median) <= CLOSE * median;
     v.is = (uint64_t)fmin(median + 0.5, CF_MAX_LATENCY);
-    v.least = (uint64_t)fmin(floor(value[0]), CF_MAX_LATENCY);
-    v.most = (uint64_t)fmin(ceil(value[n - 1]), CF_MAX_LATENCY);
+    spread = n == 1 ? 2 * spread : 0; /* else the windows show it */
+    v.least = (uint64_t)fmin(floor(fmax(0, value[0] - spread)), CF_MAX_LATENCY);
+    v.most = (uint64_t)fmin(ceil(value[n - 1] + spread), CF_MAX_LATENCY);
     /* in one window, levels before it may have served some */
     if (n == 1 && s->level > 1 && s->level != CF_FROM_MEMORY)
         v.most = UINT64_MAX;
@@ -161,23 +164,24 @@ static struct value latency_of(const struct infer *f, const struct series *s)
     return v;
 }
 
-/* All that the series say of one level, for data or for instructions; 0 where there are none. */
-static int know_cache(const struct infer *f, unsigned level, int code, struct cache *c)
+/* All that the series say of one level, for data or for instructions; 0 where there are none.
+   `like` has lines as long, or shorter ones; or is NULL. */
+static int know_cache(const struct infer *f, unsigned level, int code, const struct cache *like,
+                      struct cache *c)
 {
-    const struct cache *before = f->caches ? &f->cache[f->caches - 1] : NULL;
-    const uint64_t line = before && is_told(&before->value[LINE]) ? before->value[LINE].is : 0;
+    const uint64_t line = like && is_told(&like->value[LINE]) ? like->value[LINE].is : 0;
     struct basis b = {.count = 0};
     struct cf_estimate is[CF_TRAITS];
     int any = 0;
 
-    *c = (struct cache){.level = level, .code = code, .exclusive = -1};
+    *c = (struct cache){.level = level, .code = code, .exclusive = -1, .index = -1};
     for (unsigned i = 0; i < f->count; i++) {
         const struct series *s = &f->series[i];
         const struct experiment_kind *k = &experiment_kinds[s->is];
 
         if (s->level != level || s->code != code || !s->points.point)
             continue;
-        any = any || k->use == GEOMETRY;
+        any = any || k->use == GEOMETRY || s->is == X_LATENCY;
         if (s->is == X_LATENCY)
             c->value[LATENCY] = latency_of(f, s);
         if (k->use != GEOMETRY || b.count == EVIDENCE_MOST)
@@ -237,6 +241,17 @@ int is_told(const struct value *v)
 
 /* ---- all ---- */
 
+static void take_line(struct cache *c, const struct cache *like, const char *name)
+{
+    struct value *v = &c->value[LINE];
+
+    if (!is_told(&like->value[LINE]))
+        return;
+    *v = like->value[LINE];
+    v->how = ASSUMED;
+    snprintf(v->by, sizeof v->by, "%.31s", name);
+}
+
 /* Adds a cache: its kind and name, and whether there is enough to describe it. */
 static void add_cache(struct infer *f, struct cache *c, int split)
 {
@@ -246,11 +261,8 @@ static void add_cache(struct infer *f, struct cache *c, int split)
     c->kind = c->code ? CF_INSTRUCTION_CACHE : split ? CF_DATA_CACHE : CF_UNIFIED;
     snprintf(c->name, sizeof c->name, "L%u%s", c->level, c->code ? "I" : split ? "D" : "");
     /* lines of two sizes are rare */
-    if (v[LINE].how == NOT_MEASURED && before && is_told(&before->value[LINE])) {
-        v[LINE] = before->value[LINE];
-        v[LINE].how = ASSUMED;
-        snprintf(v[LINE].by, sizeof v[LINE].by, "%.31s", before->name);
-    }
+    if (v[LINE].how == NOT_MEASURED && before)
+        take_line(c, before, before->name);
     know_policy(f, c);
     c->whole = is_told(&v[SIZE]) && is_told(&v[WAYS]) && is_told(&v[LINE]) &&
                v[SIZE].is % (v[WAYS].is * v[LINE].is) == 0 && v[WAYS].is <= CF_MAX_WAYS;
@@ -260,10 +272,14 @@ static void add_cache(struct infer *f, struct cache *c, int split)
 
 static void know_level(struct infer *f, unsigned level)
 {
+    const struct cache *before = f->caches ? &f->cache[f->caches - 1] : NULL;
     struct cache data, code;
-    const int has_code = know_cache(f, level, 1, &code), has_data = know_cache(f, level, 0, &data);
+    const int has_data = know_cache(f, level, 0, before, &data);
+    const int has_code = know_cache(f, level, 1, before ? before : &data, &code);
     const int split = has_code || level_like(f->assumed, level, 1);
 
+    if (!before && has_code && code.value[LINE].how == NOT_MEASURED)
+        take_line(&code, &data, "L1D");
     if (level == 1 ? split : has_code && !has_data) {
         assume_all(f, &code);
         add_cache(f, &code, 1);
@@ -271,6 +287,7 @@ static void know_level(struct infer *f, unsigned level)
     if (has_data || level_like(f->assumed, level, 0)) {
         if (level > 1 && f->caches && f->cache[f->caches - 1].level == level - 1)
             settle_inclusion(f, &data, &f->cache[f->caches - 1]);
+        know_relations(f, &data);
         assume_all(f, &data);
         add_cache(f, &data, level == 1 && split);
     }
@@ -303,7 +320,7 @@ static void know_memory(struct infer *f)
     struct value *v = &memory.value[LATENCY];
     int64_t cycles = -1;
 
-    (void)know_cache(f, CF_FROM_MEMORY, 0, &memory);
+    (void)know_cache(f, CF_FROM_MEMORY, 0, NULL, &memory);
     snprintf(memory.name, sizeof memory.name, "memory");
     if (f->assumed)
         cycles = cf_latency_cycles(&f->assumed->memory, CF_LOAD, 0);
@@ -330,11 +347,34 @@ static void know_tlb(const struct infer *f, const struct series *s, struct tlb *
         snprintf(v->by, sizeof v->by, "tlb");
         return;
     }
-    snprintf(v->by, sizeof v->by, "%s",
-             *why_not(s)                 ? why_not(s)
-             : !f->page_size             ? "the header does not state the size of the pages"
-             : c->beyond != c->value + 1 ? "the parameters leave out what lies between"
-                                         : "noise hides the change");
+    if (!*why_not(s) && f->page_size && c->beyond != c->value + 1) {
+        snprintf(v->by, sizeof v->by,
+                 "it has at least %llu entries, those of other data not counted",
+                 (unsigned long long)c->least);
+        v->most = UINT64_MAX;
+    } else {
+        snprintf(v->by, sizeof v->by, "%s",
+                 *why_not(s)     ? why_not(s)
+                 : !f->page_size ? "the header does not state the size of the pages"
+                                 : "noise hides the change");
+    }
+}
+
+/* Fetches are ahead of what needs them, so that their latency does not show: that of loads is
+   taken, as of the levels that serve both. */
+static void assume_fetches(struct infer *f)
+{
+    for (unsigned i = 0; i + 1 < f->caches; i++) {
+        struct value *v = &f->cache[i].value[LATENCY];
+        const struct cache *data = &f->cache[i + 1];
+
+        if (!f->cache[i].code || v->how != NOT_MEASURED || data->level != f->cache[i].level ||
+            !is_told(&data->value[LATENCY]))
+            continue;
+        *v = data->value[LATENCY];
+        v->how = ASSUMED;
+        snprintf(v->by, sizeof v->by, "%.31s", data->name);
+    }
 }
 
 void know(struct infer *f)
@@ -343,6 +383,7 @@ void know(struct infer *f)
         know_level(f, level);
     know_memory(f);
     check_latencies(f);
+    assume_fetches(f);
     for (unsigned level = 0; level < CF_FROM_BEYOND; level++)
         for (unsigned i = 0; i < f->count; i++) {
             const struct series *s = &f->series[i];

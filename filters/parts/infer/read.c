@@ -22,6 +22,8 @@ const struct experiment_kind experiment_kinds[X_KNOWN] = {
     [X_WAYS] = {"ways", "parts of the size", NO_CHANGE, CF_OF_WAYS, {0}},
     [X_LEVELS] = {"levels", "bytes visited", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_WINDOW] = {"window", "bytes visited", NO_CHANGE, CF_OF_SIZE, {0}},
+    [X_INDEX] = {"index", "lines a way apart", NO_CHANGE, CF_OF_WAYS, {0}},
+    [X_SHARE] = {"share", "the other CPU", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_REFERENCE] = {"reference", "", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_POLICY] = {"policy", "1000 times the set, and the sequence", NO_CHANGE, CF_OF_SIZE, {0}},
 };
@@ -72,6 +74,8 @@ static void take_header(struct infer *f, const struct cf_header *h)
     f->unit = copy(t, h->clock_unit);
     f->hz = h->clock_hz;
     f->page_size = page;
+    if (cf_header_number(h, "experiment", "frame_bytes", &f->frame_size) <= 0)
+        f->frame_size = 0;
 }
 
 /* The experiment of a name, which may have the ending of those of instructions. */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * walk_patterns EXPERIMENT PARAMETER: lets cf-capture-probe's own functions measure an ideal
+ * machine, a first level of 48 KiB and 12 ways and one for instructions of 64 KiB and 16, both of
+ * lines of 64 bytes. When they come to the pattern of that row it is linked, or written as jumps,
+ * and walked twice around, and the program ends: to be recorded, and compared with what the
+ * experiment says. Prints where the buffer begins, at a multiple of 16 MiB.
+ * With none of both it goes to the end and prints what was found.
+ *
+ * It needs neither counters nor a clock, so that it runs in emulation of another processor as well.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "capture/probe/chain.h"
+#include "capture/probe/steady.h"
+#include "formats/stream/cf.h"
+
+enum {
+    SIZE = 2 << 20,
+    ALIGN = 16 << 20,
+    LINE = 64,
+    SETS = 64,
+    PAGE = 4096,
+    ROUNDS = 2,
+    HIT = 3,
+    MISS = 13
+};
+
+static struct {
+    const char *experiment;
+    uint64_t parameter;
+    unsigned char *buffer;
+    uint64_t offset[SIZE / CF_NODE]; /* of the last visit */
+    uint32_t count;
+} w;
+
+static __attribute__((noinline)) void walk(unsigned code)
+{
+    static const unsigned char *target[ROUNDS * SIZE / LINE + 1];
+    uint64_t seed = 1;
+
+    printf("0x%" PRIxPTR "\n", (uintptr_t)w.buffer);
+    fflush(stdout);
+    if (!code) {
+        cf_chain_link(w.buffer, w.offset, w.count);
+        (void)cf_chain_walk(w.buffer + w.offset[0], (uint64_t)ROUNDS * w.count);
+        exit(0);
+    }
+    if (cf_chain_code(w.buffer, w.offset, w.count, code) != 0)
+        exit(77);
+    cf_chain_list(target, w.buffer, w.offset, w.count, ROUNDS, &seed);
+    cf_chain_go(target);
+    exit(0);
+}
+
+/* Lines of a set miss where there are more of them than ways. */
+static uint64_t time_of(const struct cf_visit *v)
+{
+    static unsigned char seen[SIZE / LINE];
+    const uint32_t ways = v->code ? 16 : 12;
+    uint32_t lines[SETS] = {0};
+    uint64_t time = 0;
+
+    memset(seen, 0, sizeof seen);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const uint64_t line = v->offset[i] / LINE;
+
+        lines[line % SETS] += !seen[line];
+        seen[line] = 1;
+    }
+    for (uint32_t i = 0; i < v->count; i++)
+        time += v->fresh || lines[v->offset[i] / LINE % SETS] > ways ? MISS : HIT;
+    return time * v->rounds;
+}
+
+static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    (void)self;
+    memcpy(w.offset, v->offset, v->count * sizeof *v->offset);
+    w.count = v->count;
+    /* rows of code are written when all are known */
+    if (v->code && w.experiment && strstr(w.experiment, ".code") && w.parameter == v->count)
+        walk(v->code);
+    *m = (struct cf_measured){
+        .accesses = (uint64_t)v->count * v->rounds, .time = time_of(v), .method = CF_METHOD_CLOCK};
+    for (uint32_t i = 0; v->each && i < v->count * v->rounds; i++)
+        v->each[i] = MISS;
+    return 0;
+}
+
+static int forget(void *self)
+{
+    (void)self;
+    return 0;
+}
+
+static void row(void *arg, const struct probe_row *r)
+{
+    (void)arg;
+    if (w.experiment && !strcmp(r->experiment, w.experiment) && r->parameter == w.parameter)
+        walk(0);
+    if (!w.experiment && strstr(r->experiment, ".code"))
+        printf("%s %" PRIu64 " %u %.0f\n", r->experiment, r->parameter, r->level,
+               (double)r->m.time / (double)r->m.accesses);
+}
+
+int main(int argc, char **argv)
+{
+    struct cf_bench b = {.run = run, .forget = forget, .size = SIZE};
+    struct probe p = {.bench = &b,
+                      .most = SIZE / 2,
+                      .by_time = 1,
+                      .paper = 1,
+                      .ordinary = &b,
+                      .page = PAGE,
+                      .seed = 1,
+                      .row = row};
+    unsigned char *mapped =
+        mmap(NULL, 2 * ALIGN, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+             /* cppcheck-suppress invalidFunctionArg */
+             -1, 0);
+
+    if (mapped == MAP_FAILED)
+        return 77;
+    w.buffer = (unsigned char *)(((uintptr_t)mapped + ALIGN - 1) / ALIGN * ALIGN);
+    if (argc == 3) {
+        w.experiment = argv[1];
+        w.parameter = strtoull(argv[2], NULL, 10);
+    }
+    if (probe_steady(&p, 1) != 0 || w.experiment)
+        return 1;
+    free(p.nodes.offset);
+    free(p.spare.offset);
+    free(p.seen);
+    free(p.ticks);
+    printf("L1 %" PRIu64 " %" PRIu64 "\n", p.level[0].size, p.level[0].line);
+    return 0;
+}
