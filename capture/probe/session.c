@@ -103,7 +103,7 @@ void session_measure(struct capture *k)
         p->page = cf_here_page(k->ordinary);
     }
     p->until = k->began + (uint64_t)seconds * 1000000000;
-    if (probe_steady(p, o->quick ? 9 : o->thorough ? 51 : 21) != 0 || k->tool.quiet)
+    if (probe_steady(p, o->quick ? 15 : o->thorough ? 51 : 21) != 0 || k->tool.quiet)
         return;
     if (p->coarse)
         cf_warn(&k->tool, "the clock is too coarse to time single accesses: only the first level "
