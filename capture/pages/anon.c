@@ -75,6 +75,8 @@ static int cut(struct pages_calls *c, uint64_t start, uint64_t end)
         if (rest.end > end)
             return insert(&c->live, &c->count, &c->room, at, rest);
     }
+    if (at == c->count)
+        return 0;
     for (to = at; to < c->count && c->live[to].end <= end; to++)
         ;
     memmove(c->live + at, c->live + to, (c->count - to) * sizeof *c->live);
