@@ -51,8 +51,10 @@ __attribute__((noinline)) unsigned observed(void)
 
 static char *map(void *at, size_t pages, int permissions)
 {
-    char *p = mmap(at, pages * PAGE, permissions,
-                   MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+    char *p =
+        mmap(at, pages * PAGE, permissions, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0),
+             /* cppcheck-suppress invalidFunctionArg */
+             -1, 0);
 
     if (p == MAP_FAILED)
         exit(1);

@@ -13,6 +13,17 @@
 #include "tests/unit/probe_machine.h"
 #include "tests/unit/tap.h"
 
+/* What takes two thirds of the time of all is left to `make check-long`: a third of the machines,
+   those of most lines. */
+static inline int waits(const struct cf_machine *m)
+{
+    uint64_t lines = 0;
+
+    for (unsigned i = 0; i < m->levels; i++)
+        lines += m->level[i].size / m->level[i].line;
+    return !thorough() && lines > 50000;
+}
+
 enum { BUFFER = 40 << 20 };
 
 /* ---- a bench on the engine ---- */

@@ -103,6 +103,8 @@ static void model(struct model *k, uint32_t number, int by_time, struct tally *t
     f = (struct infer){
         .machine = (char *)"model:random", .unit = (char *)"cycles", .o.least = 0.95};
     make_machine(number, &k->m, k->ticks);
+    if (waits(&k->m))
+        return;
     open_model(k, by_time, 1);
     if (probe_search(&p) != 0)
         exit(1);

@@ -132,11 +132,12 @@ int main(int argc, char **argv)
         w.parameter = strtoull(argv[2], NULL, 10);
     }
     if (probe_steady(&p, 1) != 0 || w.experiment)
-        return 1;
+        exit(1);
     free(p.nodes.offset);
     free(p.spare.offset);
     free(p.seen);
     free(p.ticks);
+    munmap(mapped, 2 * ALIGN);
     printf("L1 %" PRIu64 " %" PRIu64 "\n", p.level[0].size, p.level[0].line);
     return 0;
 }
