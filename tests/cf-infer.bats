@@ -407,6 +407,23 @@ END
     ! grep -E '^(latency|clock_hz)' got
 }
 
+@test "a level of which a latency alone is known is memory where it takes as long, else another level" {
+    cf-capture-probe -q --quick --by time --on atom-d525 -o p.cf
+    cf-infer -q p.cf >got
+    grep -qx 'latency: {L1: 3, L2: 15, memory: 222}' got
+    ! grep 'L3' got || fail "a level that is memory"
+    local third
+    for third in 1474560 3637248; do
+        printf '%s\n' latency,16,0,1,64,-,192 latency,49152,0,2,768,-,11520 latency,1048576,0,3,16384,-,$third latency,0,0,255,1,-,222 >rows
+        probe $third.cf machine=model:x rows=rows
+        cf-infer -q --csv $third.cf >$third
+    done
+    grep -q '^L3,latency,measured,90,' 1474560
+    grep -q '^memory,latency,measured,222,' 1474560
+    ! grep '^L3,' 3637248 || fail "a level that is memory"
+    grep -q '^memory,latency,measured,222,' 3637248
+}
+
 @test "tlb: entries of pages whose size is stated, else not told" {
     probe tlb.cf tlb=48 page=65536 jitter=0.01 repeats=5
     cf-infer -q tlb.cf | grep -A1 '^tlb:' | grep -qx '  - {entries: 48, page_size: 64KiB}'

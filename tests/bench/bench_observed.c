@@ -14,7 +14,7 @@
 static char area[2 * 4096] __attribute__((aligned(4096))) = {1};
 static uint64_t took;
 
-__attribute__((noinline, noclone)) void observed(uint64_t ticks)
+__attribute__((noinline)) void observed(uint64_t ticks)
 {
     const uint64_t begin = cf_clock();
 

@@ -314,6 +314,17 @@ static void check_latencies(struct infer *f)
     }
 }
 
+/* Whether nothing but memory is behind the levels before this one: a latency like memory's is all
+   that was measured. */
+static int is_memory(const struct cache *c, const struct value *memory)
+{
+    const struct value *v = c->value;
+
+    return !c->code && c->level > 1 && v[SIZE].how == NOT_MEASURED && v[WAYS].how == NOT_MEASURED &&
+           v[LATENCY].how == MEASURED && memory->how == MEASURED &&
+           fabs((double)v[LATENCY].is - (double)memory->is) <= CLOSE * (double)memory->is;
+}
+
 static void know_memory(struct infer *f)
 {
     struct cache memory;
@@ -326,6 +337,8 @@ static void know_memory(struct infer *f)
         cycles = cf_latency_cycles(&f->assumed->memory, CF_LOAD, 0);
     if (cycles > 0 && f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles"))
         assume(f, v, (uint64_t)cycles);
+    if (f->caches && is_memory(&f->cache[f->caches - 1], v))
+        f->caches--;
     f->cache[f->caches++] = memory;
 }
 
