@@ -255,7 +255,7 @@ line_of() {
 @test "children are recorded like their parent, and each runs into the breakpoint" {
     breakpoints
     run -0 cf-capture-perf -q --coarse "$D/earlier.cf" --expire 60000 --fine 2000 --same-set 2000 -o t.cf -- \
-        sh -c '"$0" 30000 & "$0" 30000 & wait' "$D/walk"
+        sh -c '"$0" 300000 & "$0" 300000 & wait' "$D/walk"
     cf-cat --verify t.cf
     cf-resolve -q t.cf | rows access | grep ',work,.*walk.c:8' >walked
     [[ $(cut -d, -f3 walked | sort | uniq -c | awk '$1 > 10' | wc -l) == 2 ]]
