@@ -302,6 +302,7 @@ more_patterns_of_data() { # as it
 }
 
 @test "patterns are what they claim to be: recorded, they fall into the lines, sets and pages of their rows" {
+    ! sanitized || skip "Valgrind runs no program that is built with the sanitizers"
     cf-capture trace --probe || skip "nothing can be recorded here"
     WALKER=$B/test/walk_patterns
     patterns_of_data cf-capture-trace
@@ -328,6 +329,7 @@ more_patterns_of_data() { # as it
 }
 
 @test "the program itself, recorded: its windows are read from line to line, and nothing else of its buffer" {
+    ! sanitized || skip "Valgrind runs no program that is built with the sanitizers"
     cf-capture trace --probe || skip "nothing can be recorded here"
     run cf-capture trace -q -o w.cf -- cf-capture-probe -q --quick --max 4K -o p.cf
     [[ $status == 1 ]] # no cache of 4 KiB: the two windows are all that is measured
