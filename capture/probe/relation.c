@@ -34,7 +34,9 @@ static int failed(struct probe *p)
 
 int steady_index(struct probe *p, const struct cf_frames *f, uint32_t ways, uint32_t repeats)
 {
-    const uint64_t way = ways ? p->level[1].size / ways : 0;
+    /* ways that the size is no multiple of were disturbed */
+    const uint64_t lines = (uint64_t)ways * p->level[0].line;
+    const uint64_t way = ways && p->level[1].size % lines == 0 ? p->level[1].size / ways : 0;
 
     for (uint32_t i = 0; i < repeats && way >= f->page; i++)
         for (uint32_t n = 1; n <= 2 * ways && n * way <= p->bench->size; n++) {

@@ -31,6 +31,7 @@ struct series {
     double *sorted;        /* the values so far, rising */
     uint32_t *repeats;
     int model;
+    double grain;
     double range;   /* greatest value less the least */
     double scatter; /* of the base line, beyond the errors */
     double outlier; /* share of points on the wrong side */
@@ -46,7 +47,7 @@ static double t4(double z)
 
 static double noise(const struct series *s, size_t i, double base)
 {
-    const double grain = s->exact ? 0 : TIME_GRAIN * base;
+    const double grain = s->exact ? 0 : fmax(TIME_GRAIN, s->grain) * base;
 
     return sqrt(s->error[i] * s->error[i] + s->scatter * s->scatter + grain * grain);
 }
@@ -327,6 +328,7 @@ int cf_change_find(struct cf_change *c, const struct cf_points *p, struct cf_cha
                        .behind = rule.behind && !p->counted,
                        .window = rule.window && !p->counted,
                        .model = rule.exact,
+                       .grain = rule.grain,
                        .outlier = 0.02};
     int status = -1;
 

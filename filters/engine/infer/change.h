@@ -25,11 +25,12 @@
 #include "filters/engine/infer/points.h"
 
 struct cf_change_rule {
-    int falls;  /* large parameters fit, else small ones */
-    int window; /* the parameter is how much is visited: just beyond what fits, little misses */
-    int behind; /* of a level that is not the first */
-    int first;  /* asked for is the first parameter on the far side, not the last before it */
-    int exact;  /* of a model: measured once is enough */
+    int falls;    /* large parameters fit, else small ones */
+    int window;   /* the parameter is how much is visited: just beyond what fits, little misses */
+    int behind;   /* of a level that is not the first */
+    int first;    /* asked for is the first parameter on the far side, not the last before it */
+    int exact;    /* of a model: measured once is enough */
+    double grain; /* of times, as a share of them: the noise is no less, whatever repeats say */
 };
 
 enum cf_change_state {

@@ -17,6 +17,10 @@ enum { FRAME = 4096 }; /* of experiment pages */
 /* Times of an access that differ by less are of one latency. */
 static const double CLOSE = 0.15;
 
+/* Chains of jumps take up to so much longer for a while, all repeats of a parameter alike: seen on a
+   virtual machine, 25.1 and 25.7 cycles a jump. */
+static const double CODE_GRAIN = 0.012;
+
 int is_model(const struct infer *f)
 {
     return f->machine && !strncmp(f->machine, "model:", 6);
@@ -35,6 +39,7 @@ void find_changes(struct infer *f)
         s->rows = end - from;
         rule.behind = s->level > 1;
         rule.exact = is_model(f);
+        rule.grain = s->code ? CODE_GRAIN : 0;
         /* of pages, that one does not fit says nothing of others */
         cf_must(&f->tool, cf_points_make(&s->points, f->row + from, end - from,
                                          rule.behind && s->is != X_PAGES &&
