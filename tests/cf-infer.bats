@@ -424,6 +424,15 @@ END
     grep -q '^memory,latency,measured,222,' 3637248
 }
 
+@test "the measurements in samples: what their README says of that machine" {
+    told "$ROOT/samples/modeling/xeon-vm.cf" >got
+    for row in 'L1D size 49152' 'L1D ways 12' 'L1D line_size 64' 'L1D latency 3' 'L1I ways 16' 'L2 size 2097152' 'L2 ways 16' \
+        'L2 latency 13' 'L3 latency 110' 'memory latency 376'; do
+        grep -qx "$row" got || fail "no $row" "$(cat got)"
+    done
+    ! grep 'L1I size\|L3 size\|policy' got || fail "told what cannot be"
+}
+
 @test "tlb: entries of pages whose size is stated, else not told" {
     probe tlb.cf tlb=48 page=65536 jitter=0.01 repeats=5
     cf-infer -q tlb.cf | grep -A1 '^tlb:' | grep -qx '  - {entries: 48, page_size: 64KiB}'

@@ -17,8 +17,8 @@ enum { FRAME = 4096 }; /* of experiment pages */
 /* Times of an access that differ by less are of one latency. */
 static const double CLOSE = 0.15;
 
-/* Chains of jumps take up to so much longer for a while, all repeats of a parameter alike: seen on a
-   virtual machine, 25.1 and 25.7 cycles a jump. */
+/* Chains of jumps take up to so much longer for a while, all repeats of a parameter alike: seen on
+   a virtual machine, 25.1 and 25.7 cycles a jump. */
 static const double CODE_GRAIN = 0.012;
 
 int is_model(const struct infer *f)
