@@ -325,6 +325,8 @@ more_patterns_of_data() { # as it
     grep -qx 'associativity.code 16 1 3' rows
     grep -qx 'associativity.code 17 1 13' rows
     grep -qx 'size.code 65536 1 3' rows
+    grep -qx 'index 16 32' rows
+    grep -qx 'index 14 0' rows # a megabyte is no multiple of that
     ! grep -q 'ways.code\|latency.code' rows || fail "both distances show the same, and it was not seen"
 }
 

@@ -5,10 +5,12 @@
  * lines of 64 bytes. When they come to the pattern of that row it is linked, or written as jumps,
  * and walked twice around, and the program ends: to be recorded, and compared with what the
  * experiment says. Prints where the buffer begins, at a multiple of 16 MiB.
- * With none of both it goes to the end and prints what was found.
+ * With none of both it goes to the end and prints what was found, and how many rows there are of
+ * lines a way apart in a level whose size the ways divide, and in one whose they do not.
  *
  * It needs neither counters nor a clock, so that it runs in emulation of another processor as well.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ static struct {
     unsigned char *buffer;
     uint64_t offset[SIZE / CF_NODE]; /* of the last visit */
     uint32_t count;
+    unsigned of_index;
 } w;
 
 static __attribute__((noinline)) void walk(unsigned code)
@@ -80,6 +83,11 @@ static uint64_t time_of(const struct cf_visit *v)
 static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
 {
     (void)self;
+    for (uint32_t i = 0; i < v->count; i++) /* as on this machine */
+        if (v->offset[i] % CF_NODE || v->offset[i] > SIZE - CF_NODE) {
+            errno = EINVAL;
+            return -1;
+        }
     memcpy(w.offset, v->offset, v->count * sizeof *v->offset);
     w.count = v->count;
     /* rows of code are written when all are known */
@@ -101,11 +109,23 @@ static int forget(void *self)
 static void row(void *arg, const struct probe_row *r)
 {
     (void)arg;
+    w.of_index += !strcmp(r->experiment, "index");
     if (w.experiment && !strcmp(r->experiment, w.experiment) && r->parameter == w.parameter)
         walk(0);
     if (!w.experiment && strstr(r->experiment, ".code"))
         printf("%s %" PRIu64 " %u %.0f\n", r->experiment, r->parameter, r->level,
                (double)r->m.time / (double)r->m.accesses);
+}
+
+static void index_of(struct probe *p, uint32_t ways)
+{
+    const struct cf_frames f = {.page = PAGE};
+
+    w.of_index = 0;
+    p->level[1].size = SIZE / 2;
+    if (steady_index(p, &f, ways, 1) != 0)
+        exit(1);
+    printf("index %u %u\n", ways, w.of_index);
 }
 
 int main(int argc, char **argv)
@@ -133,11 +153,13 @@ int main(int argc, char **argv)
     }
     if (probe_steady(&p, 1) != 0 || w.experiment)
         exit(1);
+    printf("L1 %" PRIu64 " %" PRIu64 "\n", p.level[0].size, p.level[0].line);
+    index_of(&p, 16);
+    index_of(&p, 14);
     free(p.nodes.offset);
     free(p.spare.offset);
     free(p.seen);
     free(p.ticks);
     munmap(mapped, 2 * ALIGN);
-    printf("L1 %" PRIu64 " %" PRIu64 "\n", p.level[0].size, p.level[0].line);
     return 0;
 }
