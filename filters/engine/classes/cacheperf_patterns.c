@@ -143,10 +143,25 @@ static void judge_code(const struct cf_cacheperf *c, struct cfp_code *code)
                           : CF_CLASS_CONFLICT;
 }
 
+/* Misses of a statement, by the class of its instructions. */
+struct by_class {
+    uint64_t capacity, own, others; /* conflicts of the program, and of its allocator */
+};
+
+static void add_code(struct by_class *to, const struct cfp_code *code)
+{
+    if (code->class == CF_CLASS_CAPACITY)
+        to->capacity += code->misses;
+    else if (code->class == CF_CLASS_CONFLICT)
+        to->own += code->misses;
+    else if (code->class == CF_CLASS_ALLOCATOR_CONFLICT)
+        to->others += code->misses;
+}
+
 int cfp_judge_statements(struct cf_cacheperf *c)
 {
     const size_t statements = cf_counts_size(c->statements);
-    uint64_t(*sum)[CF_CLASSES] = calloc(statements + 1, sizeof(*sum)); /* misses by class */
+    struct by_class *sum = calloc(statements + 1, sizeof(*sum));
 
     if (!sum)
         return -1;
@@ -155,18 +170,17 @@ int cfp_judge_statements(struct cf_cacheperf *c)
     for (size_t i = 0; i < cf_counts_size(c->spots); i++)
         judge_spot(c, &c->spot[i]);
     for (size_t i = 0; i < cf_counts_size(c->codes); i++)
-        sum[c->code[i].statement][c->code[i].class] += c->code[i].misses;
+        add_code(&sum[c->code[i].statement], &c->code[i]);
     for (size_t i = 0; i < statements; i++) {
         struct cfp_statement *s = &c->statement[i];
-        const uint64_t own = sum[i][CF_CLASS_CONFLICT],
-                       others = sum[i][CF_CLASS_ALLOCATOR_CONFLICT];
+        const uint64_t own = sum[i].own, others = sum[i].others, capacity = sum[i].capacity;
 
-        if (!s->heavy || !(own + others + sum[i][CF_CLASS_CAPACITY]) ||
+        if (!s->heavy || !(own + others + capacity) ||
             (s->shared && (c->c.literal || (double)s->shared * CFP_FEW >= (double)s->misses)))
             continue;
-        s->class = own + others < sum[i][CF_CLASS_CAPACITY] ? CF_CLASS_CAPACITY
-                   : others && others >= own                ? CF_CLASS_ALLOCATOR_CONFLICT
-                                                            : CF_CLASS_CONFLICT;
+        s->class = own + others < capacity   ? CF_CLASS_CAPACITY
+                   : others && others >= own ? CF_CLASS_ALLOCATOR_CONFLICT
+                                             : CF_CLASS_CONFLICT;
     }
     free(sum);
     return 0;
