@@ -40,8 +40,10 @@ static int ticks_at(struct probe *p, uint64_t bytes, unsigned percent, uint64_t 
     probe_add(p, 0, bytes, step > APART ? step : APART);
     probe_order(p);
     each = malloc(p->nodes.count * sizeof *each);
-    if (!each || p->error)
+    if (!each || p->error) {
+        free(each);
         return -1;
+    }
     status = p->bench->run(p->bench->self,
                            &(struct cf_visit){.offset = p->nodes.offset,
                                               .count = (uint32_t)p->nodes.count,
@@ -50,8 +52,10 @@ static int ticks_at(struct probe *p, uint64_t bytes, unsigned percent, uint64_t 
                                               .level = 2,
                                               .each = each},
                            &m);
-    qsort(each, p->nodes.count, sizeof *each, order_of_ticks);
-    *ticks = each[(p->nodes.count - 1) * percent / 100];
+    if (status == 0) {
+        qsort(each, p->nodes.count, sizeof *each, order_of_ticks);
+        *ticks = each[(p->nodes.count - 1) * percent / 100];
+    }
     free(each);
     return status;
 }
