@@ -185,8 +185,8 @@ board() {
         "until [[ -S $T/sock ]]; do sleep .01; done" "exec '$B/bin/cf-capture' \"\$@\"" >bin/cf-capture
     chmod +x bin/cf-capture
     make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$T/bin" OUT="$T/board" DEVICE="$T/sock" PICTURES=0 PROGRAMS="gzip mine" \
-        COMMAND_mine="sort $T/board/text.txt" TEXT=6000 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" SYNTH_SNAP=1ms SNAP=2ms \
-        LEAD="${LEAD:-1ms}" PASSES2="${PASSES2:-100}" PAIRS2=1 RUNS=1 OTHER=0 THREE=0 "$@"
+        COMMAND_mine="sort $T/board/text.txt" TEXT=60000 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" SYNTH_SNAP=1ms SNAP=10ms \
+        LEAD="${LEAD:-1ms}" PASSES2="${PASSES2:-1000}" PAIRS2=1 RUNS=1 OTHER=0 THREE=0 "$@"
 }
 
 @test "a board: the figures and tables are made of its snapshots, under the programs' own names" {
