@@ -103,7 +103,7 @@ UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
 # What runs from anywhere, and the programs that it records.
-PIPELINES  := pipelines/explore.mk pipelines/modeling.mk $(wildcard pipelines/bbprof*.mk pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
+PIPELINES  := $(addprefix pipelines/,explore.mk modeling.mk stored.mk batch.mk) $(wildcard pipelines/recipe-*.mk pipelines/bbprof*.mk pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
 RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/* samples/bbprof/*)
 
 comma     := ,

@@ -57,6 +57,8 @@ setup_file() {
         make kmod	needs the kernel's headers; suites kmod-*
         make -j -f pipelines/explore.mk	suite explore
         make -f pipelines/explore.mk	suite explore
+        make -j2 -f pipelines/batch.mk	suite batch
+        make -f pipelines/batch.mk	suite batch
         make -j2 -f pipelines/cacheflow.mk	suite cacheflow
         make -f pipelines/cacheflow.mk	suite cacheflow
         make -j2 -f pipelines/cacheperf.mk	suite cacheperf-pipeline

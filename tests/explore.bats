@@ -31,7 +31,7 @@ picture() {
 
 @test "a folder of traces, in parallel: all tables and pictures" {
     run -0 explore -j2 TRACES="$D/traces"
-    has "2 traces explored"
+    has "2 traces: results in"
     local n f
     for n in cc1 two-threads; do
         [[ $(ls "$T/out/$n" | paste -sd' ') == "classes.csv classes.png curve-by-op.csv curve-by-op.png curve-fetches.csv curve-fetches.png curve.csv curve.png functions.csv functions.png lines.csv lines.png sweep.csv sweep.png" ]] ||

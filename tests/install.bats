@@ -193,7 +193,7 @@ END
 @test "installed pipelines run in any folder, with the programs beside them" {
     put PREFIX="$T/cf"
     local at=$T/cf/share/cacheflow
-    for f in explore.mk cacheflow.mk cacheflow-board.mk cacheperf.mk bbprof.mk; do
+    for f in explore.mk stored.mk batch.mk batch.sh recipe-bbprof.mk cacheflow.mk cacheflow-board.mk cacheperf.mk bbprof.mk; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
     done
     (cd "$ROOT" && printf '%s\n' samples/cacheperf/* samples/bbprof/* pipelines/cacheperf* pipelines/bbprof*) | while read -r f; do
@@ -205,7 +205,7 @@ END
     mkdir work && cd work
     cf-cat --slice 0-30000 -o one.cf "$ROOT/samples/sort.cf"
     run -0 env -u B PATH=/usr/bin:/bin make -s -f "$at/pipelines/explore.mk" TRACES=one.cf OUT=out MACHINES=raspberry-pi-4
-    has "1 traces explored: results in out"
+    has "1 traces: results in out"
     [[ -s out/one/curve.csv && -s out/one/curve.png && -s out/one/functions.csv ]]
     # the other one finds what it would build and call: nothing of it is missing
     run -0 env -u B PATH=/usr/bin:/bin make -n -f "$at/pipelines/cacheflow.mk"

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# batch-page.awk - all traces of a batch on one page that needs no network: a row each, with what the
+# manifest knows, its state, its tables and its pictures; a click on a heading sorts.
+#
+# Reads lines of fields with tabs between: state, name, why; or "file", path of a result.
+# -v manifest=FILE, -v recipe=NAME, -v key=TEXT
+function escaped(text) {
+    gsub(/&/, "\\&amp;", text)
+    gsub(/</, "\\&lt;", text)
+    gsub(/"/, "\\&quot;", text)
+    return text
+}
+
+# A path in a link: what is no letter, digit or one of -_.,/@+ is left to the browser, but for these.
+function link(path) {
+    gsub(/%/, "%25", path)
+    gsub(/#/, "%23", path)
+    gsub(/\?/, "%3F", path)
+    return escaped(path)
+}
+
+BEGIN { FS = "\t" }
+
+$1 == "file" {
+    name = $2
+    sub(/\/.*/, "", name)
+    file = $2
+    sub(/^[^\/]*\//, "", file)
+    if (file ~ /\.png$|\.svg$/)
+        pictures[name] = pictures[name] "<a href=\"" link($2) "\"><img loading=lazy src=\"" link($2) "\" alt=\"" \
+            escaped(file) "\" title=\"" escaped(file) "\"></a>"
+    else
+        tables[name] = tables[name] " <a href=\"" link($2) "\">" escaped(file) "</a>"
+    next
+}
+
+{
+    order[++n] = $2
+    state[$2] = $1
+    why[$2] = $3
+    count[$1]++
+}
+
+function manifest_rows(    line, f, rest, name) {
+    getline line < manifest
+    while ((getline line < manifest) > 0) {
+        split(line, f, ",")
+        rest = line
+        sub(/^([^,]*,){6}"/, "", rest)
+        name = rest
+        sub(/".*/, "", name)
+        rest = substr(rest, length(name) + 4)
+        sub(/"$/, "", rest)
+        gsub(/""/, "\"", rest)
+        bytes[name] = f[1]
+        hash[name] = f[3]
+        records[name] = f[4]
+        command[name] = rest
+    }
+}
+
+END {
+    manifest_rows()
+    print "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>" n " traces, " escaped(recipe) "</title>"
+    print "<style>body{font:14px sans-serif;margin:1.5em}table{border-collapse:collapse}th,td{padding:.3em .6em;border-bottom:1px solid #ddd;" \
+        "text-align:left;vertical-align:top}th{cursor:pointer;position:sticky;top:0;background:#fff}th:after{content:' \\2195';color:#999}" \
+        "td.n{text-align:right;font-variant-numeric:tabular-nums}img{width:160px;margin-right:4px;border:1px solid #ddd}" \
+        "td.c{max-width:24em;overflow-wrap:anywhere;font-family:monospace}.failed,.changed{background:#fdd}.missing,.running{background:#ffd}</style>"
+    print "<h1>" n " traces, recipe " escaped(recipe) "</h1>"
+    printf "<p>"
+    m = split("whole running missing changed failed", s, " ")
+    for (i = 1; i <= m; i++) if (count[s[i]]) printf "%d %s. ", count[s[i]], s[i]
+    print "Made by " escaped(key) ".</p>"
+    print "<table id=t><thead><tr><th>trace<th>state<th>records<th>bytes<th>command<th>tables<th>pictures</tr></thead><tbody>"
+    for (i = 1; i <= n; i++) {
+        name = order[i]
+        printf "<tr class=%s><td title=\"XXH128 %s\">%s<td>%s<td class=n>%s<td class=n>%s<td class=c>%s<td>%s<td>%s</tr>\n", state[name],
+            hash[name], escaped(name), state[name] (why[name] ? "<br>" escaped(why[name]) : ""), records[name], bytes[name],
+            escaped(command[name]), tables[name], pictures[name]
+    }
+    print "</tbody></table>"
+    print "<script>document.querySelectorAll('th').forEach((h,c)=>{let up=1;h.onclick=()=>{const b=document.querySelector('tbody');" \
+        "const v=r=>r.cells[c].textContent;[...b.rows].sort((x,y)=>{const p=v(x),q=v(y);return up*(h.dataset.n||!isNaN(p)&&!isNaN(q)" \
+        "?p-q:p.localeCompare(q))}).forEach(r=>b.append(r));up=-up}})</script></html>"
+}

@@ -1,0 +1,311 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# batch.sh begin|one NAME|launch NAME...|end NAME...|status NAME...|check|manifest NAME...
+#
+# The work of batch.mk, which alone calls it, with its variables in the environment. Of each trace
+# OUT/NAME holds the results, log, and in .batch
+#   manifest  what the trace is, a row of OUT/manifest.csv without its header
+#   whole     written last: what the results were made from, by what, and their names
+#   failed    there when the last try failed
+#   lock      held by the worker that makes them, and by what it has started
+# and OUT/.batch what all were made by: recipe (its name), key, and how workers are started.
+# Exit status: 0, 1 for a trace that failed, 2 wrong usage, 3 what this machine lacks.
+set -u -o pipefail
+
+say() { printf 'batch: %s\n' "$@" >&2; }
+
+need() { # PROGRAM PACKAGE
+    command -v "$1" >/dev/null && return
+    say "no $1 on $(uname -n): it is in Debian's package $2"
+    exit 3
+}
+
+# write FILE: from standard input, under its name when it is whole
+write() {
+    if ! { cat >"$1.$$" && mv -f "$1.$$" "$1"; }; then
+        rm -f "$1.$$"
+        say "cannot write $1"
+        exit 3
+    fi
+}
+
+# make -n shows what would be made; we are called all the same, since we start make
+flags=${MAKEFLAGS:-}
+flags=${flags%% *}
+if [[ $flags != -* && $flags != *=* && $flags == *n* ]]; then
+    echo "batch.sh $*"
+    exit 0
+fi
+
+# key: what results are made by, but for the trace
+key() {
+    local hash version
+    if ! version=$(cf-cat --version 2>/dev/null | head -n 1); then
+        say "no cf-cat on $(uname -n), neither in BIN nor in PATH"
+        exit 3
+    fi
+    need xxhsum xxhash
+    hash=$(cat "$RECIPE_FILE" "$SCRIPTS/stored.mk" | xxhsum -H2 2>/dev/null) || exit 3
+    echo "$version, recipe ${hash%% *}${BATCH_GIVEN:+, $BATCH_GIVEN}"
+}
+
+# ---- the manifest ----
+
+modified() { stat -c '%s,%.9Y' "$TRACES/$1.cf"; }
+
+# describe NAME: the row of a trace. Names and commands are quoted, what comes before has no quotes.
+HEADER=bytes,modified,xxh128,records,clock,source,name,command
+describe() {
+    local facts hash info
+    facts=$(modified "$1") && need xxhsum xxhash && hash=$(xxhsum -H2 <"$TRACES/$1.cf" 2>/dev/null) || return
+    # of a damaged trace what can be read; the recipe will say what is wrong
+    info=$(cf-cat --info "$TRACES/$1.cf" 2>/dev/null | awk '
+        function text(s) { sub(/^[a-z]*: "/, "", s); sub(/"$/, "", s); gsub(/\\"/, "\"", s); gsub(/"/, "\"\"", s); return s }
+        $1 == "clock:" && !clock { clock = $0; sub(/.*unit: "/, "", clock); sub(/".*/, "", clock) }
+        $1 == "source:" && !source { source = text($0) }
+        $1 == "command:" && !command { command = text($0) }
+        $1 == "\"access\":" { sub(/,/, "", $3); n += $3 }
+        END { gsub(/[,"]/, "", clock); gsub(/[,"]/, "", source); printf "%d,%s,%s\n%s\n", n, clock, source, command }')
+    echo "$facts,${hash%% *},${info%%$'\n'*},\"$1\",\"${info#*$'\n'}\""
+}
+
+# known NAME: is the trace the one of the manifest? Puts its hash into $hash, or what is wrong into $why.
+known() {
+    local row=$OUT/$1/.batch/manifest now bytes was want=""
+    now=$(modified "$1") || { why="no $TRACES/$1.cf"; return 1; }
+    if [[ -s $row ]] && IFS=, read -r bytes was hash _ <"$row" && [[ $bytes,$was == "$now" ]]; then
+        return
+    fi
+    now=$(describe "$1") || { why="cannot read $TRACES/$1.cf"; return 1; }
+    if [[ -s $row ]]; then
+        want=$(<"$row")
+    elif [[ $MANIFEST ]]; then
+        if [[ ! -r $MANIFEST || $(head -n 1 "$MANIFEST") != "$HEADER" ]]; then
+            why="$MANIFEST is no manifest, whose first line is $HEADER"
+            return 1
+        fi
+        # no name has a quote, and within quotes each is doubled: this is found in no other place
+        want=$(grep -F ",\"$1\"," "$MANIFEST") || { why="not in $MANIFEST"; return 1; }
+    fi
+    IFS=, read -r bytes _ hash _ <<<"$now"
+    IFS=, read -r was _ want _ <<<"${want:-$now}"
+    if [[ $bytes,$hash != "$was,$want" ]]; then
+        why="not the trace of the manifest: $bytes bytes, XXH128 $hash; there $was bytes, $want ('make ... manifest' takes it as it is)"
+        return 1
+    fi
+    echo "$now" | write "$row"
+}
+
+# ---- one trace ----
+
+# is_whole NAME KEY: are all results there, made from this trace by this key?
+is_whole() {
+    local dir=$OUT/$1 hash was f
+    [[ -s $dir/.batch/whole ]] && IFS=, read -r _ _ hash _ <"$dir/.batch/manifest" || return
+    {
+        read -r was && [[ $was == "$hash, $2" ]] || return 1
+        while read -r f; do [[ -e $dir/$f ]] || return 1; done
+    } <"$dir/.batch/whole"
+}
+
+recipe() { # NAME TARGET
+    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" "$2" >"$OUT/$1/log" 2>&1
+}
+
+failed() { # of function one(), which ends
+    why=${why:-the recipe failed}
+    echo "$why" | write "$dir/.batch/failed"
+    say "$name: $why"
+    exit 1
+}
+
+one() {
+    local name=$1 dir=$OUT/$1 hash='' why=''
+    # here, begin() has just written it; another machine must find its own programs
+    if [[ ${HERE-} ]]; then
+        key=$(<"$OUT/.batch/key")
+    else
+        key=$(key) || exit
+    fi
+    [[ -d $dir/.batch ]] || mkdir -p "$dir/.batch" || exit 3
+    if ! { exec 9>"$dir/.batch/lock" && flock 9; }; then
+        say "cannot lock $dir/.batch/lock"
+        exit 3
+    fi
+    if ! known "$name"; then
+        rm -f "$dir/.batch/whole"
+        failed
+    fi
+    is_whole "$name" "$key" && exit 0
+    rm -f "$dir/.batch/whole" "$dir/.batch/failed"
+    local made=
+    [[ ! -s $dir/.batch/made ]] || made=$(<"$dir/.batch/made")
+    if [[ $made != "$hash, $key" ]]; then
+        # what is there is of another trace, or made otherwise
+        [[ ! $(ls "$dir") ]] || recipe "$name" clean
+        echo "$hash, $key" >"$dir/.batch/made"
+    else
+        recipe "$name" tidy
+    fi
+    if recipe "$name" results; then
+        [[ -s $dir/log ]] || rm -f "$dir/log"
+        {
+            echo "$hash, $key"
+            (cd "$dir" && find . -type f ! -path './.batch/*' ! -name log | sort)
+        } | write "$dir/.batch/whole"
+        exit 0
+    fi
+    why=$(grep -v '^make' "$dir/log" | tail -n 1)
+    failed
+}
+
+# state NAME KEY
+state() {
+    local dir=$OUT/$1 now bytes
+    if now=$(modified "$1") && [[ -s $dir/.batch/manifest ]] && IFS=, read -r bytes _ <"$dir/.batch/manifest" &&
+        [[ $bytes != "${now%,*}" ]]; then
+        echo changed
+    elif is_whole "$1" "$2"; then
+        echo whole
+    elif [[ -e $dir/.batch/lock ]] && ! flock -n "$dir/.batch/lock" true; then
+        echo running
+    elif [[ -s $dir/.batch/failed ]]; then
+        echo failed
+    else
+        echo missing
+    fi
+}
+
+# states NAME...: "state name why", tabs between
+states() {
+    local name s key why
+    key=$(cat "$OUT/.batch/key" 2>/dev/null)
+    for name; do
+        s=$(state "$name" "$key")
+        why=
+        [[ $s == failed ]] && why=$(<"$OUT/$name/.batch/failed")
+        printf '%s\t%s\t%s\n' "$s" "$name" "$why"
+    done
+}
+
+# counts: of states, in one line; the status is 0 when all are whole
+counts() {
+    awk -F'\t' '{ n[$1]++ } END {
+        all = split("whole running missing changed failed", s, " ")
+        for (i = 1; i <= all; i++) if (n[s[i]]) { printf "%s%d %s", separator, n[s[i]], s[i]; separator = ", " }
+        print ""; exit n["whole"] != NR }'
+}
+
+# ---- all of them ----
+
+begin() {
+    local key recipe
+    key=$(key) || exit
+    mkdir -p "$OUT/.batch" || exit 3
+    recipe=$(basename "$RECIPE_FILE" .mk)
+    if [[ -s $OUT/.batch/file && $(basename "$(<"$OUT/.batch/file")") != "$recipe" ]]; then
+        say "$OUT holds results of recipe $(<"$OUT/.batch/recipe"): give another OUT"
+        exit 2
+    fi
+    echo "$recipe" | write "$OUT/.batch/file"
+    case $RECIPE_FILE in
+    "$SCRIPTS"*) recipe=${recipe#recipe-} ;;
+    *) recipe=$RECIPE_FILE ;;
+    esac
+    echo "$recipe" | write "$OUT/.batch/recipe"
+    echo "$key" | write "$OUT/.batch/key"
+    printf '%s\n' '#!/bin/bash' "$BATCH_WORKER \"\$@\"" | write "$OUT/.batch/run"
+    chmod +x "$OUT/.batch/run"
+}
+
+launch() {
+    local todo at
+    at=$(cd "$OUT/.batch" && pwd) && todo=$(mktemp "$at/todo.XXXXXX") || exit 3
+    states "$@" | awk -F'\t' '$1 != "whole" { print $2 }' >"$todo"
+    if [[ -s $todo ]]; then
+        "by_$LAUNCH" "$at" "$todo"
+    fi
+    rm -f "$todo"
+    end "$@"
+}
+
+by_parallel() { # DIRECTORY TODO
+    need parallel parallel
+    if [[ $(parallel --version 2>/dev/null) != "GNU parallel"* ]]; then
+        say "the parallel on $(uname -n) is not GNU parallel: Debian's package parallel"
+        exit 3
+    fi
+    local hosts
+    # shellcheck disable=SC2086,SC2153 # a list
+    hosts=$(printf '%s,' $HOSTS)
+    # A host without the programs would take all traces in no time.
+    if ! parallel --will-cite --nonall --tag --sshlogin "${hosts%,}" "$1/run" check >&2; then
+        say "not every host of '$HOSTS' can work: nothing was started"
+        exit 3
+    fi
+    parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --joblog "$1/joblog" "$1/run" one NAME={} :::: "$2"
+    # what came of each trace, its state tells
+    return 0
+}
+
+by_slurm() {
+    need sbatch slurm-client
+    local n from ids='' id submit
+    n=$(wc -l <"$2")
+    printf '%s\n' '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" '$2')" "exec '$1/run' one NAME=\"\$name\"" |
+        write "$1/array"
+    # shellcheck disable=SC2206 # options
+    submit=(sbatch --parsable --job-name=cf-batch $SBATCH)
+    for ((from = 0; from < n; from += ARRAY)); do
+        id=$("${submit[@]}" --array="1-$((n - from < ARRAY ? n - from : ARRAY))" --output="$1/slurm-%A-%a.out" --requeue \
+            "$1/array" "$from") || exit 3
+        ids+=:${id%%;*}
+    done
+    # The last one waits for all, however they end, and makes the page.
+    submit+=(--dependency="afterany$ids" --output="$1/slurm-end.out")
+    if [[ $WAIT == 0 ]]; then
+        "${submit[@]}" "$1/run" end >/dev/null || exit 3
+        say "$n traces submitted, jobs ${ids#:}: 'make ... status' tells how far they are"
+        # its jobs read TODO
+        exit 0
+    fi
+    say "$n traces submitted, jobs ${ids#:}"
+    # its own status does not count: what came of each trace, its state tells
+    "${submit[@]}" --wait "$1/run" check >/dev/null || true
+}
+
+end() {
+    local all=$OUT/manifest.csv name
+    states "$@" >"$OUT/.batch/states.$$" || exit 3
+    {
+        echo "$HEADER"
+        for name; do cat "$OUT/$name/.batch/manifest" 2>/dev/null; done
+        true
+    } | write "$all"
+    for name; do
+        (cd "$OUT" && [[ -d $name ]] && find "$name" -type f ! -path '*/.batch/*' | sort | sed 's/^/file\t/')
+    done | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
+        -f "$SCRIPTS/batch-page.awk" | write "$OUT/index.html"
+    awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$OUT/.batch/states.$$" >&2
+    counts <"$OUT/.batch/states.$$"
+    local status=$?
+    rm -f "$OUT/.batch/states.$$"
+    return $status
+}
+
+case $1 in
+begin) begin ;;
+check) key >/dev/null ;;
+one) one "$2" ;;
+launch) launch "${@:2}" ;;
+end) end "${@:2}" ;;
+status)
+    states "${@:2}" | tee >(cat >&2 -) | counts
+    ;;
+manifest)
+    for name in "${@:2}"; do
+        mkdir -p "$OUT/$name/.batch" && row=$(describe "$name") && echo "$row" | write "$OUT/$name/.batch/manifest" || exit 3
+    done
+    ;;
+esac

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What recipes for stored traces share. A recipe is a makefile that makes files of its own choice from
+# a trace: it includes this one first, names the files in RESULTS, and has a rule for each. This is a
+# whole one, to be given to make -f or to batch.mk:
+#
+#   include stored.mk
+#   RESULTS := pages.csv $(call pictures,pages.csv)
+#   $(OUT)/%/pages.csv: $(FOLDER)/%.cf
+#           @mkdir -p $(@D)
+#           cf-resolve -q $< | cf-rank -q --by page $(call png,Pages by accesses) $(to)
+#
+#   $(to)              in place of a redirection: what is made appears under its name when it is whole
+#   $(call png,TITLE)  option --picture of the program that makes NAME.csv, for NAME.png
+#   $(call pictures,FILES)  these pictures, where they are wanted
+#   $(OUT), $(FOLDER)  where results go, and where traces are
+#
+# Variables, from the command line, or else as a recipe sets them with ?= before this is included:
+#
+# TRACES    folder with traces, or one trace                    [.]
+# OUT       where results go: a folder for each trace           [build/NAME of the recipe]
+# BIN       where the programs are                              [build/bin, else where they were installed]
+# PICTURES  0: no pictures                                      [1]
+#
+# A result is made anew when its trace is newer. Names of traces and folders hold no blanks and none
+# of the characters that the shell or make takes for its own: such a name is refused.
+
+B        ?= build
+SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
+SELF     := $(firstword $(MAKEFILE_LIST))
+BIN      ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
+TRACES   ?= .
+OUT      ?= $(B)/$(basename $(notdir $(SELF)))
+PICTURES ?= 1
+
+# A pipeline fails when any part of it does.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+export PATH := $(abspath $(BIN)):$(PATH)
+
+# Names stand unquoted in rules and commands. What is refused has no way into them.
+quoted = '$(subst ','\'',$(1))'
+UNFIT := $(shell { printf '%s\0' $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
+	    $(foreach m,$(MACHINES),$(call quoted,$m)); cd -- $(call quoted,$(TRACES)) 2>/dev/null && printf '%s\0' *.cf; } | \
+	grep -zv '^\*\.cf$$' | LC_ALL=C grep -zm1 -e '^-' -e /- -e '[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\\]' | tr '\0-\037\177' ' ')
+$(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
+    rename it or link to it))
+
+FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
+NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))
+$(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)'))
+
+# Results are made under another name and renamed, so that a stopped run leaves no half of one. The
+# programs that make a table draw it, too.
+drawn    = $(@:.csv=.tmp.png)
+done     = { [ ! -e $(drawn) ] || mv $(drawn) $(@:.csv=.png); } && mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
+to       = >$@.tmp && $(done)
+png      = $(if $(filter-out 0,$(PICTURES)),--picture $(drawn) --picture-size 1120x640 --title '$(1): $*')
+pictures = $(if $(filter-out 0,$(PICTURES)),$(patsubst %.csv,%.png,$(1)))
+
+.SECONDEXPANSION:
+all: results
+	@echo "$(words $(NAMES)) traces: results in $(OUT)"
+
+# A picture that is missing is made again with its table. (By a name of its own, or `make -n` would
+# run the line.)
+again = $(MAKE) --no-print-directory -f $(SELF) -I $(SCRIPTS)
+$(OUT)/%.png: $(OUT)/%.csv
+	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
+
+# For batch.mk: `results` says nothing, `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
+made = $(foreach n,$(NAMES),$(addprefix $(OUT)/$n/,$(1)))
+results: $$(call made,$$(RESULTS))
+tidy:
+	@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS))))
+clean: tidy
+	@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS))))
+
+.DELETE_ON_ERROR:
+.PHONY: all results tidy clean

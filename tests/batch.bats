@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/batch.mk: every trace of a folder through a recipe, here, on hosts, on a cluster. Whatever
+# starts the workers, and whatever was killed before, the results have the same bytes.
+load lib
+
+setup_file() {
+    local root=$BATS_TEST_DIRNAME/.. n
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$BATS_FILE_TMPDIR" || return 1
+    mkdir traces
+    for n in 0 1 2 3 4 5 6 7 8 9; do cf-cat --slice "${n}0000-${n}9999" -o "traces/sort-$n.cf" "$root/samples/sort.cf"; done
+    cat >pages.mk <<END
+include stored.mk
+RESULTS := pages.csv curve.csv \$(call pictures,pages.csv)
+BY      ?= page
+\$(OUT)/%/pages.csv: \$(FOLDER)/%.cf
+	@mkdir -p \$(@D)
+	cf-resolve -q \$< | cf-rank -q --csv --by \$(BY) \$(call png,Pages) \$(to)
+\$(OUT)/%/curve.csv: \$(FOLDER)/%.cf
+	@mkdir -p \$(@D)
+	{ cf-distance -q \$< | cf-mrc -q && while [ -e $BATS_FILE_TMPDIR/hold/\$* ]; do sleep .02; done; } \$(to)
+END
+    mkdir hold
+    # what all others are compared with: the recipe, without batch.mk
+    make -s -I "$root/pipelines" -f pages.mk BIN="${CF_B:-$root/build}/bin" TRACES=traces OUT=plain PICTURES=0
+}
+
+setup() {
+    lib_setup
+    reached "pipelines of programs that have suites"
+    D=$BATS_FILE_TMPDIR
+    PAGES=$D/pages.mk
+    need xxhsum "hashes of traces"
+    rm -f "$D"/hold/*
+}
+
+batch() {
+    make -s --no-print-directory -C "$ROOT" -f pipelines/batch.mk BIN="$B/bin" TRACES="${TRACES-$D/traces}" OUT="$T/out" RECIPE="$PAGES" PICTURES=0 "$@"
+}
+
+# results: OUT has the results of the plain run, and nothing under their names that is not theirs
+results() {
+    diff -r -x .batch -x index.html -x manifest.csv "$D/plain" "$T/out" >diff.txt || fail "$(cat diff.txt)"
+}
+
+# few N: the first N traces alone, in a folder of this test
+few() {
+    mkdir -p few
+    for ((n = 0; n < $1; n++)); do cp -p "$D/traces/sort-$n.cf" few/; done
+    TRACES=$T/few
+}
+
+@test "ten traces with two workers: the results of a plain run, a manifest, a page" {
+    run -0 batch -j2
+    is "10 whole"
+    results
+    [[ $(head -n 1 out/manifest.csv) == bytes,modified,xxh128,records,clock,source,name,command ]]
+    (($(wc -l <out/manifest.csv) == 11))
+    local bytes hash records rest
+    IFS=, read -r bytes _ hash records rest < <(grep ',"sort-3",' out/manifest.csv)
+    [[ $bytes == "$(stat -c %s "$D/traces/sort-3.cf")" && "$hash  -" == "$(xxhsum -H2 <"$D/traces/sort-3.cf" | sed 's/stdin/-/')" ]]
+    [[ $records == "$(cf-cat --count "$D/traces/sort-3.cf" 2>/dev/null || cf-cat -q --csv --table access "$D/traces/sort-3.cf" | sed 1d | wc -l)" ]]
+    [[ $rest == 'instructions,cf-capture-trace,"sort-3","sort /usr/share/common-licenses/GPL-3"' ]]
+    [[ $(grep -o '<tr class=whole>' out/index.html | wc -l) == 10 ]]
+    grep -qF '<a href="sort-9/curve.csv">' out/index.html
+    # nothing is made again, and nothing else than results is under a trace's name
+    find out -name '*.csv' -newer out/index.html -o -name '*.csv' ! -name manifest.csv -printf '%p %T@\n' | sort >before
+    run -0 batch
+    find out -name '*.csv' -newer out/index.html -o -name '*.csv' ! -name manifest.csv -printf '%p %T@\n' | sort | same before -
+    [[ $(ls -A out/sort-0 | paste -sd' ') == ".batch curve.csv pages.csv" ]] || fail "$(ls -A out/sort-0)"
+    run -0 batch status
+    [[ ${lines[-1]} == "10 whole" ]]
+}
+
+@test "recipes by name: explore, cacheperf, bbprof, with their pictures on the page" {
+    need gcc
+    few 1
+    for r in explore cacheperf bbprof; do
+        run -0 batch RECIPE=$r PICTURES=1 OUT="$T/$r"
+        is "1 whole"
+    done
+    make -s -C "$ROOT" -f pipelines/explore.mk BIN="$B/bin" TRACES="$TRACES" OUT="$T/plain" PICTURES=0
+    for f in plain/sort-0/*.csv; do cmp "$f" "explore/sort-0/${f##*/}"; done
+    grep -qF '<img loading=lazy src="sort-0/curve.png"' explore/index.html
+    [[ $(file explore/sort-0/curve.png) == *PNG* && -s bbprof/sort-0/pages.png && -s cacheperf/sort-0/findings.html ]]
+    # the recipe of OUT is taken up without its name, and another is refused
+    run -0 make -s -C "$ROOT" -f pipelines/batch.mk BIN="$B/bin" TRACES="$TRACES" OUT="$T/bbprof" PICTURES=1
+    is "1 whole"
+    run -2 batch RECIPE=explore OUT="$T/bbprof"
+    has "holds results of recipe bbprof: give another OUT"
+}
+
+@test "a damaged trace fails with its message; the others are whole; mended, it is refused until it is taken" {
+    few 2
+    head -c 9000 "$D/traces/sort-2.cf" >few/sort-2.cf
+    run -2 batch
+    has "sort-2: failed: cf-"
+    has "2 whole, 1 failed"
+    [[ ! -e out/sort-2/curve.csv && ! -e out/sort-2/pages.csv && -s out/sort-0/curve.csv ]]
+    grep -q '<tr class=failed>' out/index.html
+    run -2 batch status
+    has "sort-2	cf-"
+    cp "$D/traces/sort-2.cf" few/
+    run -2 batch status
+    has "2 whole, 1 changed"
+    run -2 batch
+    has "sort-2: not the trace of the manifest: $(stat -c %s few/sort-2.cf) bytes"
+    [[ ! -e out/sort-2/curve.csv ]]
+    run -0 batch manifest
+    run -0 batch
+    is "3 whole"
+    cmp out/sort-2/curve.csv "$D/plain/sort-2/curve.csv"
+}
+
+@test "a trace of other bytes and the same size is seen by its hash; another time alone is none" {
+    few 1
+    batch
+    touch few/sort-0.cf
+    run -0 batch
+    is "1 whole"
+    # a byte of the compressed records
+    printf 'X' | dd of=few/sort-0.cf bs=1 seek=9000 conv=notrunc status=none
+    run -2 batch
+    has "sort-0: not the trace of the manifest"
+}
+
+@test "a manifest that came with the traces: what it does not know or knows otherwise is refused" {
+    few 2
+    batch
+    mv out/manifest.csv came.csv
+    rm -r out
+    run -0 batch MANIFEST="$T/came.csv"
+    is "2 whole"
+    rm -r out
+    cp "$D/traces/sort-5.cf" few/
+    cp "$D/traces/sort-6.cf" few/sort-1.cf
+    run -2 batch MANIFEST="$T/came.csv"
+    has "sort-5: not in $T/came.csv"
+    has "sort-1: not the trace of the manifest"
+    has "1 whole, 2 failed"
+    rm -r out
+    echo name,size >came.csv
+    run -2 batch MANIFEST="$T/came.csv"
+    has "is no manifest, whose first line is bytes,modified"
+    has "3 failed"
+}
+
+# until COMMAND...: waits for it to hold, as long as the watch over suites lets it
+until_() { until "$@"; do sleep .02; done; }
+
+# kill_all PATTERN: with kill -9 what was started with this folder in its command line
+kill_all() {
+    local p
+    for p in /proc/[0-9]*; do
+        grep -qzF "$T/out" "$p/cmdline" 2>/dev/null && [[ ${p#/proc/} != "$$" && ${p#/proc/} != "$BASHPID" ]] && kill -9 "${p#/proc/}"
+    done
+    return 0
+}
+
+@test "make and its workers are killed in the middle: only what is missing is made, and all is the same" {
+    few 3
+    touch "$D/hold/sort-1"
+    batch -j2 >/dev/null 2>&1 3>&- &
+    until_ test -e out/sort-1/curve.csv.tmp -a -e out/sort-2/.batch/whole
+    kill_all
+    wait
+    rm "$D/hold/sort-1"
+    [[ -e out/sort-1/curve.csv.tmp && ! -e out/sort-1/curve.csv && ! -e out/sort-1/.batch/whole ]]
+    stat -c %Y.%y out/sort-2/*.csv >before
+    # what the killed ones have started may still hold the lock: that worker waits for its end
+    run -0 batch
+    is "3 whole"
+    stat -c %Y.%y out/sort-2/*.csv | same before -
+    [[ -z $(find out -name '*.tmp') ]]
+    for n in 0 1 2; do cmp "out/sort-$n/curve.csv" "$D/plain/sort-$n/curve.csv"; done
+}
+
+@test "two at the same time do not disturb each other: one makes a trace, the other waits" {
+    few 1
+    touch "$D/hold/sort-0"
+    batch >one.txt 2>&1 3>&- &
+    until_ test -e out/sort-0/curve.csv.tmp
+    batch >two.txt 2>&1 3>&- &
+    run -2 batch status
+    has "running	sort-0"
+    rm "$D/hold/sort-0"
+    wait
+    [[ $(<one.txt) == "1 whole" && $(<two.txt) == "1 whole" ]] || fail "$(cat one.txt two.txt)"
+    cmp out/sort-0/curve.csv "$D/plain/sort-0/curve.csv"
+}
+
+@test "a result that is gone is made again; another recipe text or variable makes all anew" {
+    few 1
+    cp "$PAGES" own.mk
+    PAGES=$T/own.mk
+    batch PICTURES=1
+    [[ -e out/sort-0/pages.png ]]
+    rm out/sort-0/curve.csv
+    run -2 batch PICTURES=1 status
+    has "missing	sort-0"
+    stat -c %y out/sort-0/pages.csv >before
+    batch PICTURES=1
+    stat -c %y out/sort-0/pages.csv | same before -
+    cmp out/sort-0/curve.csv "$D/plain/sort-0/curve.csv"
+    # others: the pictures of before are gone, too
+    batch BY=function
+    [[ $(head -n 1 out/sort-0/pages.csv) == rank,function,* && ! -e out/sort-0/pages.png ]]
+    echo '# otherwise' >>own.mk
+    run -0 batch BY=function -n
+    stat -c %y out/sort-0/curve.csv >before
+    batch BY=function
+    [[ $(stat -c %y out/sort-0/curve.csv) != "$(<before)" ]]
+}
+
+@test "files of the user in the folder of results stay" {
+    few 1
+    mkdir -p out/sort-0
+    echo mine >out/sort-0/notes.txt
+    echo mine >out/sort-0/notes.tmp
+    batch
+    batch BY=function
+    [[ $(<out/sort-0/notes.txt) == mine && $(<out/sort-0/notes.tmp) == mine ]]
+}
+
+@test "wrong usage: no folder, one trace, no such recipe, no recipe at all, no such launcher" {
+    run -2 make -s -C "$ROOT" -f pipelines/batch.mk TRACES="$D/traces"
+    has "give TRACES, a folder of traces, and OUT"
+    TRACES=$D/traces/sort-0.cf run -2 batch
+    has "TRACES is a folder"
+    TRACES=$T run -2 batch
+    has "no traces (*.cf)"
+    run -2 batch RECIPE=none
+    has "no recipe 'none'"
+    run -2 batch RECIPE=leon4
+    has "is no recipe for stored traces"
+    run -2 batch LAUNCH=pbs
+    has "LAUNCH is parallel, slurm or nothing"
+    [[ ! -e out ]]
+}
+
+@test "make -n makes nothing" {
+    run -0 batch -n
+    [[ ! -e out ]]
+}
+
+@test "a command in a trace that is HTML, quotes and commas is text on the page, and one field of the manifest" {
+    need valgrind "records a program"
+    mkdir odd
+    cf-capture trace -q --command-output /dev/null -o odd/é-1,@+_.cf -- true '<script>alert("x"), 1</script>'
+    TRACES=$T/odd run -0 batch
+    is "1 whole"
+    [[ -s out/é-1,@+_/curve.csv ]]
+    run ! grep -F '<script>alert' out/index.html
+    grep -qF 'href="é-1,@+_/curve.csv"' out/index.html
+    python3 -c 'import csv, sys; r = list(csv.DictReader(open(sys.argv[1]))); assert [r[0]["name"], r[0]["command"]] == sys.argv[2:], r' \
+        out/manifest.csv é-1,@+_ "true '<script>alert(\"x\"), 1</script>'"
+}
+
+@test "no space for results: the trace fails, nothing half made has its name, and with space it is made" {
+    [[ $(id -u) == 0 ]] || skip "only root may mount a small file system"
+    few 2
+    mkdir out
+    cat >small.sh <<END
+mount -t tmpfs -o size=64k none "$T/out" || exit 77
+head -c 50000 /dev/zero >"$T/out/full"
+for i in 1 2; do
+    make -s -C "$ROOT" -f pipelines/batch.mk BIN="$B/bin" TRACES="$TRACES" OUT="$T/out" RECIPE="$PAGES" PICTURES=0 && break
+    for f in "$T"/out/sort-*/*.csv; do
+        [[ ! -e \$f ]] || cmp "\$f" "$D/plain/\${f#$T/out/}" || exit 5
+    done
+    rm "$T/out/full"
+    mount -o remount,size=8m "$T/out"
+done
+cp -r "$T/out" "$T/kept"
+END
+    run unshare -m --propagation private bash small.sh
+    [[ $status != 77 ]] || skip "no small file system can be mounted"
+    has "o space left"
+    [[ $status == 0 && ${lines[-1]} == "2 whole" ]] || fail "$output"
+    for n in 0 1; do cmp "kept/sort-$n/curve.csv" "$D/plain/sort-$n/curve.csv"; done
+}
+
+# An ssh of the tests: each host is this machine, but "down".
+hosts() {
+    mkdir -p bin
+    cat >bin/ssh <<'END'
+#!/bin/bash
+while [[ $1 == -* ]]; do shift; done
+host=$1
+shift
+[[ $1 == -- ]] && shift
+[[ $host == down ]] && { echo "ssh: connect to host down: No route to host" >&2; exit 255; }
+echo "$host" >>"${BASH_SOURCE%/*}/../hosts.txt"
+exec bash -c "$*"
+END
+    chmod +x bin/ssh
+    export PARALLEL_SSH=$T/bin/ssh PARALLEL_HOME=$T/parallel
+    mkdir -p parallel
+}
+
+@test "LAUNCH=parallel: on two hosts, all bytes as here" {
+    need parallel "GNU parallel starts workers on hosts"
+    hosts
+    run -0 batch LAUNCH=parallel HOSTS="one two" JOBS=2
+    has "10 whole"
+    results
+    [[ $(sort -u hosts.txt | paste -sd' ') == "one two" ]]
+    # nothing is left to start
+    rm hosts.txt
+    run -0 batch LAUNCH=parallel HOSTS="one two"
+    is "10 whole"
+    [[ ! -e hosts.txt ]]
+}
+
+@test "LAUNCH=parallel: a host that is down or has no programs is named, and nothing was started" {
+    need parallel "GNU parallel starts workers on hosts"
+    hosts
+    few 2
+    run -2 batch LAUNCH=parallel HOSTS="one down"
+    has "down	ssh: connect to host down: No route to host"
+    has "not every host of 'one down' can work: nothing was started"
+    # the programs are gone
+    PATH=/usr/bin:/bin run -2 batch LAUNCH=parallel HOSTS="one" BIN="$T/none"
+    has "no cf-cat on"
+    [[ -z $(find out -name '*.csv') ]]
+    # no parallel, and one that is not GNU's
+    mkdir path
+    for p in /usr/bin/* /bin/*; do [[ ${p##*/} == @(parallel|sbatch) ]] || ln -sf "$p" path/; done
+    PATH=$T/path run -2 batch LAUNCH=parallel
+    has "it is in Debian's package parallel"
+    printf '#!/bin/sh\necho parallel of moreutils\n' >path/parallel
+    chmod +x path/parallel
+    PATH=$T/path run -2 batch LAUNCH=parallel
+    has "is not GNU parallel"
+    PATH=$T/path run -2 batch LAUNCH=slurm
+    has "it is in Debian's package slurm-client"
+}
+
+# cluster: a Slurm of one node, of this test
+cluster() {
+    local p host
+    for p in slurmctld slurmd munged sbatch; do
+        PATH=$PATH:/usr/sbin command -v $p >/dev/null || skip "$p is missing: Debian's packages slurm-wlm and munge could not be installed"
+    done
+    PATH=$PATH:/usr/sbin
+    [[ $(id -u) == 0 ]] || skip "only root may start a Slurm"
+    host=$(hostname -s 2>/dev/null || uname -n)
+    mkdir -p slurm/spool slurm/state
+    S=$T/slurm
+    chmod 755 "$S"
+    head -c 64 /dev/urandom >slurm/key
+    chmod 400 slurm/key
+    # a port of its own each time, so that two runs of the tests do not meet
+    local port=$((20000 + $$ % 10000 * 2))
+    cat >slurm/slurm.conf <<END
+ClusterName=one
+SlurmctldHost=$host(127.0.0.1)
+AuthType=auth/munge
+AuthInfo=socket=$S/munge
+SlurmUser=root
+SlurmdUser=root
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
+StateSaveLocation=$S/state
+SlurmdSpoolDir=$S/spool
+SlurmctldPidFile=$S/slurmctld.pid
+SlurmdPidFile=$S/slurmd.pid
+SlurmctldLogFile=$S/slurmctld.log
+SlurmdLogFile=$S/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+MpiDefault=none
+ReturnToService=2
+SlurmdTimeout=5
+MessageTimeout=60
+NodeName=$host NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
+END
+    export SLURM_CONF=$S/slurm.conf
+    munged --force --key-file "$S/key" --socket "$S/munge" --pid-file "$S/munged.pid" --log-file "$S/munged.log" \
+        --seed-file "$S/munge.seed" 3>&- 2>/dev/null
+    slurmctld -i 3>&- 2>/dev/null
+    slurmd 3>&- 2>/dev/null
+    until_ eval 'sinfo -h -o %t 2>/dev/null | grep -q idle'
+}
+
+teardown() {
+    rm -f "$D"/hold/*
+    [[ ${S:-} ]] || return 0
+    scancel --name cf-batch 2>/dev/null
+    local f
+    for f in slurmd slurmctld munged; do kill "$(cat "$S/$f.pid" 2>/dev/null)" 2>/dev/null; done
+    pids_of_slurm | xargs -r kill -9 2>/dev/null
+    return 0
+}
+
+# what has been started with this test's configuration
+pids_of_slurm() {
+    local p
+    for p in /proc/[0-9]*; do
+        [[ $(cat "$p/comm" 2>/dev/null) == slurm* ]] && grep -qzF "SLURM_CONF=$S/slurm.conf" "$p/environ" 2>/dev/null && echo "${p#/proc/}"
+    done
+    return 0
+}
+
+@test "LAUNCH=slurm: a job is killed, a node dies; all bytes as here" {
+    cluster
+    # a running job is killed: its trace alone is missing
+    touch "$D/hold/sort-1"
+    batch LAUNCH=slurm ARRAY=4 >one.txt 2>&1 3>&- &
+    until_ eval '[[ -e out/sort-1/curve.csv.tmp && $(ls out/*/.batch/whole 2>/dev/null | wc -l) == 9 ]]'
+    scancel --signal=KILL --name cf-batch --state RUNNING
+    if wait $!; then fail "a killed job has not failed"; fi
+    grep -q "10 traces submitted, jobs .*:.*:" one.txt || fail "$(<one.txt)"
+    grep -q "9 whole, 1 missing" one.txt || fail "$(<one.txt)"
+    [[ ! -e out/sort-1/curve.csv ]]
+    # it is made by the same command; the node dies with it, and Slurm may start it anew when it is back
+    batch LAUNCH=slurm >two.txt 2>&1 3>&- &
+    until_ eval '[[ $(squeue -h -t RUNNING -o %t) == R && -e out/sort-1/curve.csv.tmp ]]'
+    kill -9 "$(cat "$S/slurmd.pid")"
+    kill_all
+    rm "$D/hold/sort-1"
+    slurmd 3>&- 2>/dev/null
+    wait
+    # submitted alone: the page is made when all have ended
+    run -0 batch LAUNCH=slurm WAIT=0
+    until_ eval '[[ -z $(squeue -h) ]]'
+    [[ $(grep -o '<tr class=whole>' out/index.html | wc -l) == 10 ]]
+    results
+}
