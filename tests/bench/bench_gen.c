@@ -6,16 +6,11 @@
  *   loops    nested loops over arrays, four accesses an iteration: what the packer is made for
  *   mixed    loops with a tenth of pointer chasing over 64 MiB (the default)
  *   uniform  random addresses over 64 MiB, random instructions of 4096: repeats nothing
+ *   zipf     what the benchmarks of engines call so, by four instructions
  *
- * Memory: one batch of 16,384 rows.
+ * Memory: one batch of 16,384 rows; of zipf what bench_engine.h says.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "formats/stream/cf.h"
+#include "bench_engine.h"
 
 enum { BATCH = CF_WIRE_ROWS };
 
@@ -34,6 +29,7 @@ int main(int argc, char **argv)
     static uint64_t time[BATCH], addr[BATCH], pc[BATCH];
     static uint32_t size[BATCH];
     static uint8_t op[BATCH];
+    struct bench_trace zipf = {.count = 0};
     const struct cf_header header = {.clock_unit = (char *)"instructions",
                                      .source = (char *)"bench_gen",
                                      .command = (char *)"synthetic"};
@@ -53,6 +49,8 @@ int main(int argc, char **argv)
         else
             return 2;
     }
+    if (*kind == 'z')
+        zipf = bench_zipf(rows);
     w = cf_writer_open(file, "bench_gen");
     if (!w)
         return 1;
@@ -75,6 +73,11 @@ int main(int argc, char **argv)
                             : 0x7f0000000000 + slot * 0x100000 + (outer % 200) * 512 + inner * 8;
             op[i] = slot == 3 ? CF_STORE : CF_LOAD;
             size[i] = slot == 2 ? 4 : 8;
+            if (zipf.count) {
+                addr[i] = zipf.addr[done];
+                op[i] = zipf.op[done];
+                size[i] = zipf.size[done];
+            }
         }
         status = cf_writer_rows(w, CF_ACCESS, n, c, 6, NULL);
     }

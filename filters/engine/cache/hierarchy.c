@@ -406,11 +406,10 @@ void cf_hierarchy_memory(const struct cf_hierarchy *h, struct cf_hierarchy_count
 void cfh_watch_flush(struct tier *t)
 {
     struct watch *w = t->watch;
-    struct cf_hierarchy_refs refs = {w->count, w->line, w->row, w->core, w->flags, w->missed};
 
-    if (w->count)
-        w->f(w->arg, &refs);
-    w->count = 0;
+    if (w->refs.count)
+        w->f(w->arg, &w->refs);
+    w->refs.count = w->refs.misses = 0;
 }
 
 int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,
@@ -429,8 +428,11 @@ int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watc
     h->watched = 1;
     t->watch->f = f;
     t->watch->arg = arg;
-    t->watch->misses = misses;
-    t->watch->count = 0;
+    t->watch->only_misses = misses;
+    t->watch->refs = (struct cf_hierarchy_refs){.line = t->watch->line,
+                                                .row = t->watch->row,
+                                                .flags = t->watch->flags,
+                                                .miss = t->watch->miss};
     return 0;
 }
 

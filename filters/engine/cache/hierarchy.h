@@ -117,21 +117,24 @@ enum cf_ref_flag {
     CF_REF_HARDWARE = 128, /* asked for by a prefetcher */
 };
 
-/* Line references that reached one level, in their order. `count` is at least 1. */
+enum { CF_HIERARCHY_REFS = 4096 };
+
+/* Line references that reached one cache of a level, in their order. */
 struct cf_hierarchy_refs {
-    uint32_t count;
-    const uint64_t *line;  /* in lines of that level, with the key of the space */
-    const uint32_t *row;   /* row of the call to cf_hierarchy_run() or _rows() that caused it */
-    const uint8_t *core;   /* which cache of the level it is: core / shared_by */
-    const uint8_t *flags;  /* enum cf_run_flag, enum cf_ref_flag */
-    const uint8_t *missed; /* 1 = not found there */
+    uint32_t count;       /* from 1 to CF_HIERARCHY_REFS */
+    const uint64_t *line; /* in lines of that level, with the key of the space */
+    const uint32_t *row;  /* row of the call to cf_hierarchy_run() or _rows() that caused it */
+    const uint8_t *flags; /* enum cf_run_flag, enum cf_ref_flag */
+    unsigned cache;       /* which cache of the level it is: core / shared_by */
+    const uint32_t *miss; /* places in these arrays, rising, of what was not found there */
+    uint32_t misses;
 };
 
 typedef void (*cf_hierarchy_watcher)(void *arg, const struct cf_hierarchy_refs *refs);
 
 /* Has `f` called with every run that reaches level `level` (index), before the cf_hierarchy_run()
-   that caused it returns; with `misses` only with those that missed, which spares the others most
-   of the work. A run is that of runs.h: repeated references to the line referenced just before are
+   that caused it returns; with `misses` others than those that missed may be left out, which spares
+   them most of the work. A run is that of runs.h: repeated references to the line referenced just before are
    dropped, they hit; none is with a prefetcher. One watcher a level; NULL ends it. Call before the
    first access. -1 without memory. */
 int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,

@@ -13,7 +13,7 @@
 
 enum { KIND_DATA = 0, KIND_FETCH = 1, KINDS = 2 };
 enum { MEMORY = -1 };
-enum { BATCH = 4096, REFS = 4096, PENDING = 128, MOST_GROUPS = 1024 };
+enum { BATCH = CF_HIERARCHY_REFS, PENDING = 128, MOST_GROUPS = 1024 };
 
 #define NO_LINE CF_CACHE_NONE
 
@@ -35,11 +35,11 @@ struct apart {
 struct watch {
     cf_hierarchy_watcher f;
     void *arg;
-    int misses; /* it sees nothing else */
-    uint32_t count;
-    uint64_t line[REFS];
-    uint32_t row[REFS];
-    uint8_t core[REFS], flags[REFS], missed[REFS];
+    int only_misses;               /* it wants nothing else */
+    struct cf_hierarchy_refs refs; /* not sent yet, in these arrays: */
+    uint64_t line[CF_HIERARCHY_REFS];
+    uint32_t row[CF_HIERARCHY_REFS], miss[CF_HIERARCHY_REFS];
+    uint8_t flags[CF_HIERARCHY_REFS];
 };
 
 /* One level: its caches, one for each group of `shared` cores. */
@@ -140,20 +140,23 @@ static inline unsigned depth_of(const struct cf_hierarchy *h, int level)
 /* Sends what a watcher has not got yet. */
 void cfh_watch_flush(struct tier *t);
 
-static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigned core,
+static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigned cache,
                             unsigned flags, int missed)
 {
     struct watch *w = t->watch;
+    uint32_t n;
 
-    if (!missed && w->misses)
+    if (!missed && w->only_misses)
         return;
-    if (w->count == REFS)
+    if (w->refs.count == CF_HIERARCHY_REFS || w->refs.cache != cache)
         cfh_watch_flush(t);
-    w->line[w->count] = line;
-    w->row[w->count] = row;
-    w->core[w->count] = (uint8_t)core;
-    w->flags[w->count] = (uint8_t)flags;
-    w->missed[w->count++] = (uint8_t)missed;
+    n = w->refs.count++;
+    w->refs.cache = cache;
+    w->line[n] = line;
+    w->row[n] = row;
+    w->flags[n] = (uint8_t)flags;
+    w->miss[w->refs.misses] = n;
+    w->refs.misses += (uint32_t)(missed != 0);
 }
 
 /* Takes a batch of runs; hit[] holds the first depth of each row already. */

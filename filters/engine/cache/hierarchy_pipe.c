@@ -180,6 +180,21 @@ static void count_events(struct cf_hierarchy *h, int level, const struct cf_cach
     *(level == MEMORY ? &h->memory_writes : &h->tier[level].n.writes) += writes;
 }
 
+/* The runs of a first level go as they are. */
+static void watch_first(const struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r)
+{
+    const struct cf_hierarchy_refs refs = {.count = r->count,
+                                           .line = r->line,
+                                           .row = r->row,
+                                           .flags = r->flags,
+                                           .cache = t->at,
+                                           .miss = h->miss,
+                                           .misses = r->misses};
+
+    cfh_watch_flush(t);
+    t->watch->f(t->watch->arg, &refs);
+}
+
 static void watch_level(const struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r,
                         const uint8_t *op)
 {
@@ -190,8 +205,6 @@ static void watch_level(const struct cf_hierarchy *h, struct tier *t, const stru
         const unsigned f = r->flags[i];
         unsigned seen = f & CF_RUN_STORE;
 
-        if (!(f & CF_CACHE_POSTED))
-            seen |= f & (CF_RUN_PART | CF_RUN_AGAIN);
         if (seen && (f & CF_CACHE_POSTED) && (f & GIVEN))
             seen |= CF_REF_WRITE;
         else
@@ -226,8 +239,8 @@ static int merge(struct cf_hierarchy *h, struct cf_cache_list *l, const struct c
 }
 
 /* One level: r holds its events. What follows from them is added to the list of the next. */
-static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, const uint8_t *op,
-                     uint8_t *hit)
+static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, int first,
+                     const uint8_t *op, uint8_t *hit)
 {
     struct tier *t = &h->tier[level];
     const int next = t->onward;
@@ -240,7 +253,9 @@ static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, 
                                h->miss, h->victim);
     r->extra = next == MEMORY ? 0 : h->tier[next].shift - t->shift;
     r->behind = (uint8_t)depth_of(h, next);
-    if (t->watch)
+    if (t->watch && first)
+        watch_first(h, t, r);
+    else if (t->watch)
         watch_level(h, t, r, op);
     to->count = 0;
     if (t->spec.write_back && t->spec.write_allocate) {
@@ -275,7 +290,7 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
             r.flags = first->flags;
             r.count = first->count;
         }
-        if (r.count && run_level(h, (int)i, &r, op, hit) != 0)
+        if (r.count && run_level(h, (int)i, &r, first != NULL, op, hit) != 0)
             return -1;
         in->count = 0;
     }

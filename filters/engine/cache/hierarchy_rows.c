@@ -114,6 +114,8 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
             return 0;
         }
         from_rows(r->row, r->count, a->row[kind]);
+        for (uint32_t i = 0; kind == KIND_FETCH && i < r->count; i++)
+            r->flags[i] |= CF_RUN_FETCH;
     }
     return 1;
 }
@@ -131,7 +133,7 @@ static const struct cf_runs *merge_kinds(struct apart *a)
     for (; d < data->count || f < fetches->count; n++) {
         const uint64_t data_line = data->line[d], fetch_line = fetches->line[f];
         const uint32_t data_row = data->row[d], fetch_row = fetches->row[f];
-        const uint8_t data_flags = data->flags[d], fetch_flags = fetches->flags[f] | CF_RUN_FETCH;
+        const uint8_t data_flags = data->flags[d], fetch_flags = fetches->flags[f];
         const int fetch = fetch_row < data_row;
 
         both->line[n] = fetch ? fetch_line : data_line;

@@ -55,7 +55,7 @@ struct hill {
     const uint8_t *op;
     uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
     uint64_t space[PIECE], key[PIECE];
-    uint8_t found[4096];
+    uint8_t found[CF_HIERARCHY_REFS];
     uint8_t *hits; /* of a frame, for column hit */
 };
 

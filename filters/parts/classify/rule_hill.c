@@ -33,9 +33,9 @@ static unsigned op_of_row(const struct hill *h, uint32_t row)
 }
 
 /* What asks for data and can miss: not lines given back, and not hardware's own prefetches. */
-static int counts_as_miss(const struct cf_hierarchy_refs *refs, uint32_t i)
+static int counts_as_miss(unsigned flags)
 {
-    return refs->missed[i] && !(refs->flags[i] & (CF_REF_WRITE | CF_REF_HARDWARE | CF_RUN_FLUSH));
+    return !(flags & (CF_REF_WRITE | CF_REF_HARDWARE | CF_RUN_FLUSH));
 }
 
 void hill_see_alone(void *arg, const struct cf_hierarchy_refs *refs)
@@ -43,44 +43,40 @@ void hill_see_alone(void *arg, const struct cf_hierarchy_refs *refs)
     struct watched *w = arg;
     struct hill *h = w->h;
 
-    for (uint32_t from = 0, n; from < refs->count && !h->failed; from += n) {
-        for (n = 1; n < sizeof(h->found) && from + n < refs->count &&
-                    refs->core[from + n] == refs->core[from];
-             n++)
-            ;
-        if (cf_threec_look(w->three[refs->core[from]], refs->line + from, refs->flags + from, n,
-                           h->found) != 0) {
-            h->failed = 1;
-            return;
-        }
-        for (uint32_t i = from; i < from + n; i++)
-            if (counts_as_miss(refs, i)) {
-                const uint8_t class = cf_threec_class(h->found[i - from]);
-                const unsigned op = op_of_row(h, refs->row[i]);
+    if (h->failed || cf_threec_look(w->three[refs->cache], refs->line, refs->flags, refs->count,
+                                    h->found) != 0) {
+        h->failed = 1;
+        return;
+    }
+    for (uint32_t k = 0; k < refs->misses; k++) {
+        const uint32_t i = refs->miss[k], row = refs->row[i];
+        const uint8_t class = cf_threec_class(h->found[i]);
+        const unsigned op = op_of_row(h, row);
 
-                if (!is_classified(w, op))
-                    continue;
-                cf_class_raise(&h->class[refs->row[i]], class);
-                w->counts.misses[op][class]++;
-            }
+        if (!counts_as_miss(refs->flags[i]) || !is_classified(w, op))
+            continue;
+        cf_class_raise(&h->class[row], class);
+        w->counts.misses[op][class]++;
     }
 }
 
 void hill_see_shared(void *arg, const struct cf_hierarchy_refs *refs)
 {
     struct watched *w = arg;
+    size_t room = w->room;
 
-    for (uint32_t i = 0; i < refs->count; i++) {
-        size_t room = w->room;
+    if (cf_array_room(&w->miss_row, &room, w->misses + (size_t)refs->misses,
+                      sizeof(*w->miss_row)) != 0 ||
+        cf_array_room(&w->miss_line, &w->room, w->misses + (size_t)refs->misses,
+                      sizeof(*w->miss_line)) != 0) {
+        w->h->failed = 1;
+        return;
+    }
+    for (uint32_t k = 0; k < refs->misses; k++) {
+        const uint32_t i = refs->miss[k];
 
-        if (!counts_as_miss(refs, i))
+        if (!counts_as_miss(refs->flags[i]))
             continue;
-        if (cf_array_room(&w->miss_row, &room, w->misses + (size_t)1, sizeof(*w->miss_row)) != 0 ||
-            cf_array_room(&w->miss_line, &w->room, w->misses + (size_t)1, sizeof(*w->miss_line)) !=
-                0) {
-            w->h->failed = 1;
-            return;
-        }
         w->miss_row[w->misses] = refs->row[i];
         w->miss_line[w->misses++] = refs->line[i];
         w->h->missed[refs->row[i]] = 1;
