@@ -243,6 +243,8 @@ int main(int argc, char **argv)
         r.state[i] = r.rule->begin(&r.c[i]);
     in = cf_tool_reader(&r.tool, argv + optind, argc - optind);
     out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
+    if (!out)
+        cf_reader_pieces(in);
     run(&r, in, out);
     if (r.summary && !cf_reader_lacks(in) && !r.tool.status)
         summarize(&r);

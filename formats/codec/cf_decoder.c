@@ -271,20 +271,24 @@ static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned widt
     return d->values[i] = d->memory[i].data;
 }
 
-/* The rows at hand of a column of planes of 4 bytes, which stay planes where no rows are asked for.
- */
-static const void *decode_planes(struct cf_decoder *d, unsigned i)
+/* The rows at hand of a column of planes of 4 or 8 bytes, which stay planes where no rows are asked
+   for. */
+static const void *decode_planes(struct cf_decoder *d, unsigned i, unsigned width)
 {
     struct cf_bytes *planes = &d->planes[i], *out = &d->memory[i];
     planes->used = 0;
     out->used = 0;
-    if (cf_bytes_room(out, d->here * 4 + SLACK) < 0 ||
-        (!d->begun[i] && cf_bytes_room(planes, d->rows * 4 + SLACK) < 0))
+    if (cf_bytes_room(out, d->here * width + SLACK) < 0 ||
+        (!d->begun[i] && cf_bytes_room(planes, d->rows * width + SLACK) < 0))
         return problem(d, cf_no_memory);
-    if (!d->begun[i] && cfu_planes(&d->unpacker, &d->column[i], d->rows * 4, planes->data) < 0)
+    if (!d->begun[i] && cfu_planes(&d->unpacker, &d->column[i], d->rows * width, planes->data) < 0)
         return problem(d, d->unpacker.problem);
     d->begun[i] = true;
-    cf_from_planes_32(planes->data + d->at, d->rows, d->here, (uint32_t *)(void *)out->data);
+    if (width == 4)
+        cf_from_planes_32(planes->data + d->at, d->rows, d->here, (uint32_t *)(void *)out->data);
+    else
+        cf_from_planes_64(planes->data + d->at, d->rows, d->here, width,
+                          (uint64_t *)(void *)out->data);
     return d->values[i] = out->data;
 }
 
@@ -394,8 +398,8 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
         return decode_packed(d, i, width);
     if (c->codec == CF_CONST && (d->values[i] = constant(d, width, c->base)))
         return d->values[i];
-    if (c->codec == CF_ZPLANES && width == 4 && d->here < d->rows && !d->whole[i])
-        return decode_planes(d, i);
+    if (c->codec == CF_ZPLANES && width >= 4 && d->here < d->rows && !d->whole[i])
+        return decode_planes(d, i, width);
     if (!d->whole[i])
         d->whole[i] = decode_whole(d, i, width);
     if (!d->whole[i])

@@ -40,10 +40,10 @@ typedef void cf_pipe_encoder(unsigned width, const void *values, size_t rows, vo
                              struct cf_coded *out);
 CF_SIMD_CODE(cf_pipe_encoder, cf_encode_pipe);
 
-/* out[i] is put together from in[i] as its lowest byte, in[n + i], in[2 * n + i], ... */
+/* out[i] is put together from in[i] as its lowest byte, in[stride + i], in[2 * stride + i], ... */
 void cf_from_planes_32(const uint8_t *in, size_t stride, size_t n, uint32_t *out);
 /* of `planes` planes, 0 to 8; bytes above are 0 */
-void cf_from_planes_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *out);
+void cf_from_planes_64(const uint8_t *in, size_t stride, size_t n, unsigned planes, uint64_t *out);
 
 /* M(type, bits) for each width that values have; and what M made of them, name_8() to name_64(). */
 #define CF_WIDTHS(M) M(uint8_t, 8) M(uint16_t, 16) M(uint32_t, 32) M(uint64_t, 64)

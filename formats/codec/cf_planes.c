@@ -73,15 +73,15 @@ void cf_from_planes_32(const uint8_t *in, size_t stride, size_t n, uint32_t *out
     }
 }
 
-void cf_from_planes_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *out)
+void cf_from_planes_64(const uint8_t *in, size_t stride, size_t n, unsigned planes, uint64_t *out)
 {
     size_t i = 0;
 
     for (; i + BLOCK <= n; i += BLOCK) {
         bytes low[4], high[4], eight[8];
 
-        quarter(in + i, n, planes, low);
-        quarter(in + i + (planes > 4 ? 4 * n : 0), n, planes > 4 ? planes - 4 : 0, high);
+        quarter(in + i, stride, planes, low);
+        quarter(in + i + (planes > 4 ? 4 * stride : 0), stride, planes > 4 ? planes - 4 : 0, high);
         for (unsigned k = 0; k < 4; k++)
             by_four(low[k], high[k], &eight[2 * k], &eight[2 * k + 1]);
         memcpy(out + i, eight, sizeof eight);
@@ -89,6 +89,6 @@ void cf_from_planes_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *o
     for (; i < n; i++) {
         out[i] = 0;
         for (unsigned b = 0; b < planes; b++)
-            out[i] |= (uint64_t)in[b * n + i] << 8 * b;
+            out[i] |= (uint64_t)in[b * stride + i] << 8 * b;
     }
 }

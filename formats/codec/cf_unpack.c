@@ -113,7 +113,7 @@ int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size
     else if (planes && width == 4)
         cf_from_planes_32(u->plain[0].data, n, n, out);
     else if (planes && width == 8)
-        cf_from_planes_64(u->plain[0].data, n, 8, out);
+        cf_from_planes_64(u->plain[0].data, n, n, 8, out);
     if (codec == CF_ZDELTA || codec == CF_ZDPLANES)
         CF_OF_WIDTH(from_differences, width, out, n, c->base);
     return 0;
@@ -255,7 +255,7 @@ int cfu_values(struct unpacker *u, struct cf_input *in, size_t n, unsigned width
     if (u->plain[0].used != planes * n)
         return cfu_fail(u, "length of a table is wrong");
     uint64_t last = 0;
-    cf_from_planes_64(u->plain[0].data, n, planes, v);
+    cf_from_planes_64(u->plain[0].data, n, n, planes, v);
     for (size_t i = 0; i < n && kind & CF_DIFFERENCES; i++)
         v[i] = last += cf_unzigzag(v[i]);
     return 0;

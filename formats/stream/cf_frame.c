@@ -250,8 +250,10 @@ int cfr_in_pieces(const struct cf_frame *f)
     for (unsigned i = 0; i < f->columns; i++)
         if (f->column[i].id == CF_CODE)
             packed |= f->column[i].codec == CF_CODES;
-        else
+        else {
+            packed |= f->column[i].codec == CF_ZPLANES;
             blobs |= f->column[i].type == CF_BLOB;
+        }
     return r->pieces && wanted && packed && !blobs && f->rows > cfr_piece_rows(r);
 }
 

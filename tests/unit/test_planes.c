@@ -28,14 +28,14 @@ int main(void)
             for (unsigned b = 0; b < 4; b++)
                 four[b * n + i] = (uint8_t)(v[i] >> 8 * b);
         }
-        cf_from_planes_64(planes, n, 8, got);
+        cf_from_planes_64(planes, n, n, 8, got);
         cf_from_planes_32(four, n, n, half);
         for (size_t i = 0; i < n; i++) {
             wrong_64 += got[i] != v[i];
             wrong_32 += half[i] != (uint32_t)v[i];
         }
         for (unsigned few = 0; few < 8; few++) {
-            cf_from_planes_64(planes, n, few, got);
+            cf_from_planes_64(planes, n, n, few, got);
             for (size_t i = 0; i < n; i++)
                 wrong_few += got[i] != (v[i] & (((uint64_t)1 << 8 * few) - 1));
         }

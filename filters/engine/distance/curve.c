@@ -28,11 +28,9 @@ struct cf_curve {
 
 static inline size_t cell_of(uint64_t d)
 {
-    unsigned e;
+    /* without a branch for the small ones, which come and go among the others */
+    const unsigned e = 63 - (unsigned)__builtin_clzll(d | 1 << CELL_BITS);
 
-    if (d < 1 << CELL_BITS)
-        return (size_t)d;
-    e = 63 - (unsigned)__builtin_clzll(d);
     return ((size_t)(e - CELL_BITS) << CELL_BITS) + (size_t)(d >> (e - CELL_BITS));
 }
 

@@ -41,11 +41,13 @@ static inline uint32_t part_of(uint64_t line)
 int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
                   const uint64_t *weight, const double *stands_for, size_t groups)
 {
-    const uint64_t *dist = cf_u64(f, CF_DIST), *addr = cf_u64(f, CF_ADDR);
+    const uint64_t *dist = cf_u64(f, CF_DIST), *addr = cf_late_values(f, CF_ADDR);
     const unsigned shift = 63 - (unsigned)__builtin_clzll(m->line_size);
     uint64_t *accesses;
     uint32_t n = 0, none = 0;
 
+    if (!addr)
+        return 0; /* damaged, which the reader has noted */
     if (!m->sampled) {
         m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
         m->fine_lines = make_sizes(&m->tool, FINE, UINT64_MAX, &m->fine_points);
