@@ -26,8 +26,7 @@ static const char usage[] =
     "  -m, --machine MACHINE    name of a machine description, FILE.yaml or host\n"
     "      --summary[=FILE]     print counts for each level instead of the stream: CSV, or a\n"
     "                           table on a terminal; with =FILE or -o, print both\n"
-    "      --csv, --term, --json\n"
-    "                           the form of the summary  [a table on a terminal, else CSV]\n"
+    "      --csv, --term, --json    form of the summary  [a table on a terminal, else CSV]\n"
     "      --cores N            cores that run the threads  [the machine's cpus]\n"
     "      --prefetch KIND[:LEVEL]  prefetcher of a level: none, next-line or stride\n"
     "                           [none; the first level for data]; may be repeated\n"
@@ -42,6 +41,7 @@ static const char usage[] =
     "      --snapshot-every T   write a snapshot of a cache every T ticks instead of the\n"
     "                           accesses; with --snapshot-level LEVEL, --flush\n"
     "      --ram SIZE, --page-size SIZE  of frames  [4GiB, 4KiB]\n"
+    "      --columns LIST       hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -139,6 +139,7 @@ static void parse(struct cache *c, int argc, char **argv)
         {"page-size", 0, CF_POWER(&page, 4096, 1 << 30), .given = &o->page_size},
         {"page", 0, CF_OLD("page-size")},
         {"output", 'o', CF_TEXT(&o->output)},
+        CF_COLUMNS_OPTION(t),
         CF_END_INPUT_OPTIONS,
     };
 
@@ -185,7 +186,6 @@ static void model_frame(struct cache *c, struct cf_frame *f)
 {
     const uint64_t *addr = cf_u64(f, c->o.frame.physical ? CF_PHYS : CF_ADDR);
     uint32_t end;
-    int bad;
 
     for (uint32_t from = 0; from < f->rows; from = end) {
         uint32_t core;
@@ -194,12 +194,11 @@ static void model_frame(struct cache *c, struct cf_frame *f)
         end = cf_cores_next(c->cores, f, from, f->rows, &core, &space);
         if (end <= from)
             cf_out_of_memory(&c->tool);
-        if (c->placed)
-            bad = placed_run(c->placed, c->model, f, from, end, core, space, c->hit);
-        else /* with --physical processes share memory */
-            bad = cf_hierarchy_run(c->model, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE), from, end,
-                                   core, c->o.frame.physical ? 0 : space, c->hit);
-        cf_must(&c->tool, bad);
+        space = c->o.frame.physical && !c->placed ? 0 : space; /* processes share memory */
+        cf_must(&c->tool,
+                c->placed ? placed_run(c->placed, c->model, f, from, end, core, space, c->hit)
+                          : cf_hierarchy_run(c->model, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE),
+                                             from, end, core, space, c->hit));
     }
 }
 
@@ -281,6 +280,7 @@ int main(int argc, char **argv)
         w = cf_tool_writer(&c.tool, c.o.output);
     else
         cf_reader_pieces(r);
+    (void)cf_tool_only(&c.tool, c.o.snapshot.every ? NULL : w, (const unsigned[]){CF_HIT, 0});
     run(&c, r, w);
     c.o.summary &= !cf_reader_lacks(r);
     if (c.o.summary && !c.o.summary_file && c.tool.form == CF_OPT_JSON)

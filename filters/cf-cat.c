@@ -19,6 +19,7 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
+    "      --columns LIST   of accesses only these columns, such as addr,op\n"
     "      --slice A-B      only what happened from time A to time B, both included, or\n"
     "                       10%-20% of the time; earlier mappings, objects, tasks are kept\n"
     "\n"
@@ -81,8 +82,10 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     if (json)
         t->form = CF_OPT_JSON;
     o->mode = csv || json ? CSV : dump ? DUMP : verify ? VERIFY : info ? INFO : STREAM;
-    if ((o->table || o->columns || o->decimal) && o->mode != CSV)
-        cf_die(t, CF_EXIT_USAGE, "--table, --columns and --decimal belong to --csv and --json");
+    if ((o->table || o->decimal) && o->mode != CSV)
+        cf_die(t, CF_EXIT_USAGE, "--table and --decimal belong to --csv and --json");
+    if (o->columns && o->mode != CSV && o->mode != STREAM)
+        cf_die(t, CF_EXIT_USAGE, "--columns is for streams, --csv and --json");
     if (rows_given && o->mode != DUMP)
         cf_die(t, CF_EXIT_USAGE, "--rows belongs to --dump");
     if (o->output && o->mode != STREAM)
@@ -177,6 +180,8 @@ int main(int argc, char **argv)
         cf_reader_pieces(out.reader);
     if (o.mode == STREAM) {
         out.writer = cf_tool_writer(&t, o.output);
+        t.columns = o.columns;
+        (void)cf_tool_only(&t, out.writer, (const unsigned[]){0});
     } else {
         if (cf_rows_json(&t))
             cf_rows_begin(&t);

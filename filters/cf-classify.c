@@ -43,6 +43,7 @@ static const char usage[] =
     "                         standard output, then without CSV\n"
     "      --picture-size WxH in pixels, or in millimetres as WxHmm  [900x500]\n"
     "      --title TEXT       of the picture, instead of its own; '' for none\n"
+    "      --columns LIST     hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "      --csv, --term, --json  the form of the summary  [a table on a terminal, else CSV]\n"
     "  -q, --quiet            no progress\n"
@@ -111,6 +112,7 @@ static void parse(struct run *r, int argc, char **argv)
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"summary", 0, CF_FLAG(&r->summary)},
         {"output", 'o', CF_TEXT(&r->output)},
+        CF_COLUMNS_OPTION(t),
         {"hit", 0, CF_FLAG(&o->hit)},
         {"no-addresses", 0, CF_FLAG(&o->no_addresses)},
         {"literal", 0, CF_FLAG(&p->literal), .given = set},
@@ -155,10 +157,11 @@ static void parse(struct run *r, int argc, char **argv)
     }
 }
 
+static const unsigned with_hit[] = {CF_CLASS, CF_HIT, 0};
+
 /* For the header of a segment, before it is handed on. Failures show when the writer is closed. */
 static void state_facts(struct run *r, const struct cf_header *h, struct cf_writer *out)
 {
-    static const unsigned with_hit[] = {CF_CLASS, CF_HIT, 0};
     struct classify *c = &r->c[0];
 
     cf_made_check(&c->made, h, CF_CLASS, c->o.hit ? with_hit : r->rule->adds);
@@ -245,6 +248,7 @@ int main(int argc, char **argv)
     out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
     if (!out)
         cf_reader_pieces(in);
+    (void)cf_tool_only(&r.tool, out, r.c[0].adds_hit ? with_hit : r.rule->adds);
     run(&r, in, out);
     if (r.summary && !cf_reader_lacks(in) && !r.tool.status)
         summarize(&r);

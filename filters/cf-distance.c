@@ -30,6 +30,7 @@ static const char usage[] =
     "      --bound N         mark distances over N lines as 'beyond', such as 8K\n"
     "      --rate R          sample this part of the lines, such as 0.01 (SHARDS)\n"
     "      --samples N       sample at most N lines, such as 8K, at a falling rate\n"
+    "      --columns LIST    hand on only these columns of accesses, and those that are added\n"
     "      --stats           print lines, memory and sampling error on standard error\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
@@ -81,6 +82,7 @@ static void parse(struct distance *d, int argc, char **argv)
         {"rate", 0, CF_FRACTION(&s->rate, 0, 1, CF_ABOVE)},
         {"samples", 0, CF_NUMBER(&s->samples, 64, 1 << 30)},
         {"stats", 0, CF_FLAG(&d->stats)},
+        CF_COLUMNS_OPTION(&d->tool),
         {"output", 'o', CF_TEXT(&d->output)},
         CF_END_INPUT_OPTIONS,
     };
@@ -285,6 +287,7 @@ int main(int argc, char **argv)
     parse(&d, argc, argv);
     r = cf_tool_reader(&d.tool, argv + optind, argc - optind);
     w = cf_tool_writer(&d.tool, d.output);
+    (void)cf_tool_only(&d.tool, w, (const unsigned[]){CF_DIST, CF_DIST_WEIGHT, 0});
     state_facts(&d, w);
     prepare(&d);
     run(&d, r, w);

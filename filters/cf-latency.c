@@ -34,6 +34,7 @@ static const char usage[] =
     "      --retime             make time cycles: instructions so far and costs so far\n"
     "      --summary            print cycles by level and operation as CSV; and no\n"
     "                           stream, unless -o is given\n"
+    "      --columns LIST       hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "      --csv, --term, --json\n"
     "                           the form of the summary  [a table on a terminal, else CSV]\n"
@@ -55,6 +56,7 @@ static void parse(struct latency *l, int argc, char **argv)
         {"retime", 0, CF_FLAG(&l->retimes)},
         {"summary", 0, CF_FLAG(&l->summary)},
         {"output", 'o', CF_TEXT(&l->output)},
+        CF_COLUMNS_OPTION(&l->tool),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
@@ -176,6 +178,7 @@ int main(int argc, char **argv)
         w = cf_tool_writer(&l.tool, l.output);
     else
         cf_reader_pieces(r);
+    (void)cf_tool_only(&l.tool, w, (const unsigned[]){CF_COST, 0});
     l.model = cf_need(&l.tool, cf_latencies_new(l.machine));
     l.cost = cf_column_room(&l.tool, sizeof *l.cost);
     if (cf_latencies_depend(l.model) && l.core_count > 1) {

@@ -224,7 +224,6 @@ static void run(struct mrc *m)
     cf_reader_unify(r);
     cf_reader_pieces(r);
     cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_LATE); /* for sampled distances */
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_WEIGHT, CF_DIST_WEIGHT);
     if (m->by)
         cf_reader_want(r, CF_ACCESS, m->by, CF_REQUIRED);

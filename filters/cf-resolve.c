@@ -42,6 +42,7 @@ static const char usage[] =
     "      --debug-dir DIR  separate debug files are below DIR (and /usr/lib/debug)\n"
     "      --trust          take names from files that are another build than was recorded\n"
     "      --recording      where the input is cut off, keep FILE.partial and not FILE\n"
+    "      --columns LIST   hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no summary, no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -188,6 +189,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"trust", 0, CF_FLAG(&o->where.trust)},
         {"recording", 0, CF_FLAG(&o->recording)},
         {"output", 'o', CF_TEXT(&o->output)},
+        CF_COLUMNS_OPTION(t),
         CF_END_INPUT_OPTIONS,
     };
 
@@ -236,6 +238,7 @@ int main(int argc, char **argv)
     s.owner = cf_column_room(&tool, sizeof *s.owner);
     s.in = cf_tool_reader(&tool, argv + optind, argc - optind);
     s.out = o.recording ? cf_tool_recording(&tool, o.output) : cf_tool_writer(&tool, o.output);
+    (void)cf_tool_only(&tool, s.out, columns_added);
     if (!o.add || o.add & 1u << PAGE) {
         /* a failure shows again when the writer is closed */
         (void)cf_writer_fact(s.out, "page", "by", tool.name);

@@ -37,6 +37,7 @@ static const char usage[] =
     "      --misses N         sampled misses in a row make an instruction wait  [2]\n"
     "      --set-misses N     so do N sampled misses on its set  [8]\n"
     "      --set-window N     among the last N of the thread; 0: no matter  [64]\n"
+    "      --columns LIST     hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "  -q, --quiet            no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -80,6 +81,7 @@ static void parse(struct sample *s, int argc, char **argv)
         {"set-misses", 0, CF_NUMBER(&f->set_misses, 1, UINT32_MAX)},
         {"set-window", 0, CF_NUMBER(&f->set_window, 0, 65536)},
         {"output", 'o', CF_TEXT(&s->output)},
+        CF_COLUMNS_OPTION(&s->tool),
         CF_END_INPUT_OPTIONS,
     };
 
@@ -276,6 +278,7 @@ int main(int argc, char **argv)
     load_machine(&s);
     s.reader = cf_tool_reader(&s.tool, argv + optind, argc - optind);
     s.writer = cf_tool_writer(&s.tool, s.output);
+    (void)cf_tool_only(&s.tool, s.writer, (const unsigned[]){CF_LEVEL, CF_WEIGHT, CF_STAGE, 0});
     kept_begin(&s.kept, &s.tool, s.writer);
     s.sampler = cf_need(&s.tool, cf_sampler_new(&s.o));
     state_facts(&s);

@@ -40,6 +40,7 @@ static const char usage[] =
     "      --class LIST      compulsory, capacity, conflict, ...; none  (after cf-classify)\n"
     "      --hit LIST        levels that served the access; memory  (after cf-cache)\n"
     "      --invert          keep only the accesses that do not meet the conditions\n"
+    "      --columns LIST    hand on only these columns of accesses\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -81,6 +82,7 @@ static void parse(struct select *s, int argc, char **argv)
         {"hit", 0, CF_CALL(conditions_add, &s->conditions)},
         {"invert", 0, CF_FLAG(&s->invert)},
         {"output", 'o', CF_TEXT(&s->output)},
+        CF_COLUMNS_OPTION(&s->tool),
         CF_END_INPUT_OPTIONS,
     };
 
@@ -95,6 +97,9 @@ static int select_rows(struct select *s, struct cf_frame *f)
     uint8_t *mask = cf_need(&s->tool, cf_gather_mask(g, f->rows));
     uint32_t kept = f->rows;
 
+    /* with --columns nothing was asked for of lines */
+    if (f->table == CF_LINE && cf_frame_all(f) != 0)
+        return 0;
     if (conditions_mask(&s->conditions, s->reader, f, mask) != 0) {
         s->applied = 1;
         for (uint32_t i = 0; s->invert && i < f->rows; i++)
@@ -167,15 +172,20 @@ static void run(struct select *s)
 int main(int argc, char **argv)
 {
     static struct select s;
+    const unsigned *listed;
 
     cf_tool_init(&s.tool, argc, argv, "cf-select", usage);
     parse(&s, argc, argv);
     s.reader = cf_tool_reader(&s.tool, argv + optind, argc - optind);
     s.writer = cf_tool_writer(&s.tool, s.output);
+    listed = cf_tool_only(&s.tool, s.writer, (const unsigned[]){0});
     s.access = cf_need(&s.tool, cf_gather_new(send, s.writer));
     s.line = cf_need(&s.tool, cf_gather_new(send, s.writer));
     /* a row that is kept takes all of its columns along */
-    cf_reader_want_all(s.reader);
+    if (listed)
+        cf_reader_want_list(s.reader, CF_ACCESS, CF_OPTIONAL, listed);
+    else
+        cf_reader_want_all(s.reader);
     s.timed = conditions_begin(&s.conditions, &s.tool, s.reader, s.invert);
     cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     cf_reader_idle(s.reader, idle, &s);

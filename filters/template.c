@@ -22,6 +22,7 @@ static const char usage[] =
     "\n"
     "      --sets N          sets of the cache  [64]\n"
     "      --line-size SIZE  bytes of a cache line, a power of two  [64]\n"
+    "      --columns LIST    hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -41,6 +42,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"sets", 0, CF_NUMBER(&o->sets, 1, UINT32_MAX)},
         {"line-size", 0, CF_POWER(&o->line_size, 1, UINT64_MAX)},
         {"output", 'o', CF_TEXT(&o->output)},
+        CF_COLUMNS_OPTION(t),
         CF_END_INPUT_OPTIONS,
     };
 
@@ -89,6 +91,7 @@ int main(int argc, char **argv)
     parse(&t, &o, argc, argv);
     r = cf_tool_reader(&t, argv + optind, argc - optind);
     w = cf_tool_writer(&t, o.output);
+    (void)cf_tool_only(&t, w, (const unsigned[]){CF_SET, 0});
     run(&t, &o, r, w);
     return cf_tool_finish(&t, r, w);
 }

@@ -75,7 +75,7 @@ random_csv() { # ROWS SEED: accesses in the order of time
     cf-cat --csv --decimal d.cf | stream again.cf
     same <(cf-cat --csv d.cf) <(cf-cat --csv again.cf)
     run -2 cf-cat --decimal d.cf
-    has "--table, --columns and --decimal belong to --csv and --json"
+    has "--table and --decimal belong to --csv and --json"
 }
 
 @test "what --csv prints can be imported again: 40000 random rows" {

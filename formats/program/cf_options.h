@@ -94,6 +94,12 @@ struct cf_option {
 /* An earlier name of another option of the table: taken with a warning, once each time. */
 #define CF_OLD(now) .takes = CF_TAKES_OLD, .words = (now)
 
+/* --columns of programs that hand accesses on: see cf_tool_only(). */
+#define CF_COLUMNS_OPTION(t)                                                                       \
+    {                                                                                              \
+        "columns", 0, CF_TEXT(&(t)->columns)                                                       \
+    }
+
 /* --csv, --term and --json: see cf_rows.h. */
 #define CF_FORM_OPTIONS                                                                            \
     {"csv", .takes = CF_TAKES_FORM, .least = CF_OPT_CSV},                                          \

@@ -257,6 +257,33 @@ struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
     return cf_need(t, cf_writer_open(path, t->line));
 }
 
+const unsigned *cf_tool_only(const struct cf_tool *t, struct cf_writer *w, const unsigned *added)
+{
+    unsigned *listed, *all, n = 0, more = 0;
+    char *names;
+
+    if (!t->columns)
+        return NULL;
+    if (!w)
+        cf_die(t, CF_EXIT_USAGE, "--columns is for a stream of accesses, which is not written");
+    while (added[more])
+        more++;
+    names = cf_tool_text(t, "%s", t->columns);
+    listed = cf_tool_room(t, strlen(names) / 2 + 2, sizeof *listed);
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+        listed[n] = cf_column_find(name);
+        if (!cf_type_width(cf_column_type(listed[n])))
+            cf_die(t, CF_EXIT_USAGE, "--columns: '%s' is no column of accesses: see cf-stream(5)",
+                   name);
+        n++;
+    }
+    all = cf_tool_room(t, n + more + 1, sizeof *all);
+    memcpy(all, listed, n * sizeof *all);
+    memcpy(all + n, added, more * sizeof *all);
+    cf_writer_only(w, all);
+    return listed;
+}
+
 struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path)
 {
     struct cf_writer *w = cf_tool_writer(t, path);

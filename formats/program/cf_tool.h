@@ -27,6 +27,7 @@ struct cf_tool {
     int form;             /* of what is printed: 0, or such an option */
     int stdin_taken;      /* a reader reads it */
     uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */
+    const char *columns;  /* of --columns, or NULL */
 };
 
 /* Prepares `t`: name, usage, command line. Call first in main(). */
@@ -94,6 +95,12 @@ unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated);
 
 /* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
+
+/* Where --columns is given: has accesses handed on with the columns that it lists and with `added`,
+   which ends with a 0 (cf_writer_only()), and returns the listed ones, which end with a 0, too; else
+   NULL. Exits with CF_EXIT_USAGE where a column is none of accesses, or no stream is written: `w` is
+   then NULL. */
+const unsigned *cf_tool_only(const struct cf_tool *t, struct cf_writer *w, const unsigned *added);
 
 /* The same for captures: see cf_writer_recording(). */
 struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path);

@@ -160,13 +160,22 @@ void cf_frame_damaged(const struct cf_frame *f, unsigned i)
 
 int cf_frame_intact(const struct cf_frame *f)
 {
-    unsigned came = 0, stayed = 0;
+    const struct cf_reader *r = f->reader;
+    unsigned codes = 0, by_code = 0, predicted = 0, pc_came = 0, pc_stayed = 0;
 
-    for (unsigned i = 0; i < f->reader->coded_columns; i++)
-        came += f->reader->coded[i].codec >= CF_CODES;
-    for (unsigned i = 0; i < f->columns; i++)
-        stayed += f->column[i].wire && f->column[i].codec >= CF_CODES;
-    return came == stayed;
+    for (unsigned i = 0; i < r->coded_columns; i++)
+        pc_came |= r->coded[i].id == CF_PC && r->coded[i].codec == CF_BYCODE;
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct cf_data *c = &f->column[i];
+
+        if (!c->wire)
+            continue;
+        codes |= c->id == CF_CODE;
+        by_code |= is_by_code(c->codec) != 0;
+        predicted |= c->codec == CF_PREDICT;
+        pc_stayed |= c->id == CF_PC && c->codec == CF_BYCODE;
+    }
+    return (codes || !by_code) && (pc_stayed || !pc_came || !predicted);
 }
 
 int cf_frame_untouched(const struct cf_frame *f)

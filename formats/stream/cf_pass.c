@@ -182,12 +182,49 @@ static int pass_to_pipe(struct cf_writer *w, const struct cf_frame *f)
     return pass_columns(w, f);
 }
 
+void cf_writer_only(struct cf_writer *w, const unsigned *column)
+{
+    w->only = column;
+}
+
+static int is_listed(const unsigned *list, unsigned column)
+{
+    while (*list && *list != column)
+        list++;
+    return *list != 0;
+}
+
+/* The frame with the listed columns, and the codes where those need them. */
+static void take_only(struct cf_frame *to, const struct cf_frame *f, const unsigned *list)
+{
+    int by_code = 0;
+
+    memcpy(to, f, offsetof(struct cf_frame, column));
+    to->reader = f->reader;
+    to->columns = 0;
+    for (unsigned i = 0; i < f->columns; i++)
+        if (is_listed(list, f->column[i].id) && f->column[i].id != CF_CODE) {
+            by_code |=
+                f->column[i].of_kind || (f->column[i].wire && is_by_code(f->column[i].codec));
+            to->column[to->columns++] = f->column[i];
+        }
+    for (unsigned i = 0; i < f->columns && by_code; i++)
+        if (f->column[i].id == CF_CODE)
+            to->column[to->columns++] = f->column[i];
+}
+
 int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f)
 {
+    struct cf_frame only;
+
     if (f->table == CF_HEADER)
         return cfw_begin_segment(w, NULL, f->header);
     if (cfw_ready_to_write(w) != 0)
         return -1;
+    if (f->table == CF_ACCESS && w->only) {
+        take_only(&only, f, w->only);
+        f = &only;
+    }
     if (f->rows == 0 || f->columns == 0)
         return 0;
     if (cf_reader_unified(f->reader)) {

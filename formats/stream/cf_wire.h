@@ -118,7 +118,14 @@ const void *cf_frame_decode(const struct cf_frame *f, unsigned i, size_t *blob_b
 /* Reports to the reader that cf_frame_decode() found the i-th column damaged. */
 void cf_frame_damaged(const struct cf_frame *f, unsigned i);
 int cf_reader_unified(const struct cf_reader *r);
-/* Whether all columns that were packed together in this frame are still in it, as they came. */
+/* Whether a column is decoded by the column of codes that stands beside it. */
+static inline int is_by_code(unsigned codec)
+{
+    return (codec >= CF_BYCODE && codec <= CF_PREDICT) || codec == CF_PAGES || codec == CF_LIKE;
+}
+
+/* Whether the columns that came packed together, and stayed as they came, have what they are
+   decoded by: the codes, and addresses the pc that they may begin at. */
 int cf_frame_intact(const struct cf_frame *f);
 /* Whether the frame's bytes are still those that came: no column was set or dropped. */
 int cf_frame_untouched(const struct cf_frame *f);

@@ -93,6 +93,7 @@ struct cf_writer {
         uint8_t type;
     } declared[CF_MAX_COLUMNS]; /* columns that cf.h does not list */
     unsigned declarations;
+    const unsigned *only;                                  /* columns of accesses; NULL: all */
     struct cf_kinds *kinds;                                /* of the hints */
     struct cf_bytes string_id, string_length, string_text; /* not yet written */
 

@@ -38,16 +38,26 @@ static inline uint32_t part_of(uint64_t line)
     return (uint32_t)(h >> 32) % PARTS;
 }
 
+/* Decoded for these distances alone. NULL where it is damaged, which the reader has noted. */
+static const uint64_t *addresses(const struct mrc *m, const struct cf_frame *f)
+{
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].id == CF_ADDR)
+            return cf_late_values(f, CF_ADDR);
+    cf_die(&m->tool, CF_EXIT_INPUT,
+           "table access has no column 'addr', which sampled distances need: keep it in --columns");
+}
+
 int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
                   const uint64_t *weight, const double *stands_for, size_t groups)
 {
-    const uint64_t *dist = cf_u64(f, CF_DIST), *addr = cf_late_values(f, CF_ADDR);
+    const uint64_t *dist = cf_u64(f, CF_DIST), *addr = addresses(m, f);
     const unsigned shift = 63 - (unsigned)__builtin_clzll(m->line_size);
     uint64_t *accesses;
     uint32_t n = 0, none = 0;
 
     if (!addr)
-        return 0; /* damaged, which the reader has noted */
+        return 0;
     if (!m->sampled) {
         m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
         m->fine_lines = make_sizes(&m->tool, FINE, UINT64_MAX, &m->fine_points);

@@ -7,8 +7,8 @@
 
 #include "filters/parts/resolve/columns.h"
 
-static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,    CF_SITE,
-                                             CF_SYMBOL, CF_FUNCTION, CF_SOURCE, CF_INLINED};
+const unsigned columns_added[ADDED + 1] = {CF_REGION, CF_PAGENO,   CF_OBJ,    CF_SITE,
+                                           CF_SYMBOL, CF_FUNCTION, CF_SOURCE, CF_INLINED};
 
 static int has_code(const struct state *s)
 {
@@ -474,7 +474,7 @@ void columns_take(struct state *s, struct cf_frame *f)
         else
             take_accesses(s, f, add);
         for (int k = 0; k < ADDED; k++)
-            if (add & 1u << k && code_set(s, f, added_column[k], k) < 0)
+            if (add & 1u << k && code_set(s, f, columns_added[k], k) < 0)
                 s->crowded = 1;
         if (s->o->physical && f->table != CF_OBJECT && cf_frame_set(f, CF_PID, s->owner) < 0)
             s->crowded = 1;

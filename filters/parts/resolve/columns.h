@@ -67,6 +67,9 @@ struct state {
     uint64_t reached; /* time of the last access of the frames before */
 };
 
+/* By enum added; a 0 at the end. */
+extern const unsigned columns_added[ADDED + 1];
+
 /* Fills in the columns of a frame that is about to go out, or takes in what the frame says of those
    to come. Without memory s->t.r.failed. */
 void columns_take(struct state *s, struct cf_frame *f);

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# --columns of the programs that hand accesses on.
+load lib
+
+columns_setup() {
+    # a loop over three arrays, so that a packed file predicts it, with addresses that it does not
+    awk 'BEGIN { print "time,pid,tid,op,size,addr,pc,hit"; x = 1
+        for (i = 0; i < 6000; i++) { x = (x * 69069 + 1) % 4294967296; k = i % 3
+            printf "%d,7,%d,%s,%d,%d,%d,%d\n", i * 2, 7 + int(i / 2000), k == 2 ? "store" : "load", k ? 8 : 4,
+                65536 * (k + 1) + (i % 60 ? 8 * int(i / 3) : 64 * (x % 999)), 4096 + 4 * k, i % 9 ? 1 : 255 } }' >rows.csv
+    cf-capture csv -q -o packed.cf rows.csv
+    cf-capture csv -q rows.csv | cat >raw.cf
+}
+
+# keys FILE: the columns of its accesses.
+keys() {
+    cf-cat --json "$1" | head -n 1 | grep -o '"[a-z_0-9]*":' | tr -d '":' | sort | paste -s -d ' '
+}
+
+@test "a program hands on the columns that are listed, and those that it adds, as without a list" {
+    local input list program added want
+    columns_setup
+    a_machine >/dev/null
+    for input in packed.cf raw.cf; do
+        for list in addr,op pc,addr time,tid size,pid time,pid,tid,op,size,addr,pc; do
+            while IFS='|' read -r program added; do
+                $program $input | cat >all.cf
+                $program --columns $list $input | cat >listed.cf
+                $program --columns $list -o file.cf $input
+                want=$(tr , '\n' <<<"$list${added:+,$added}" | sort | paste -s -d ' ')
+                [[ $(keys listed.cf) == "$want" && $(keys file.cf) == "$want" ]] ||
+                    fail "$program --columns $list $input: $(keys listed.cf); -o: $(keys file.cf); not $want"
+                cf-cat --csv --columns "${want// /,}" all.cf >all.csv
+                cf-cat --csv --columns "${want// /,}" listed.cf | cmp - all.csv
+                cf-cat --csv --columns "${want// /,}" file.cf | cmp - all.csv
+            done <<END
+cf-cat -q|
+cf-select -q --op load|
+cf-select -q --op load,store,ifetch|
+cf-distance -q|dist
+cf-distance -q --rate 0.5|dist,dist_weight
+cf-cache -q -m $BATS_TEST_TMPDIR/machine.yaml|hit
+cf-classify -q -m $BATS_TEST_TMPDIR/machine.yaml|class,hit
+cf-latency -q -m $BATS_TEST_TMPDIR/machine.yaml|cost
+cf-sample -q -m $BATS_TEST_TMPDIR/machine.yaml --loads 2 --stores 2 --fine 0|level,weight,stage
+END
+        done
+    done
+}
+
+@test "what was packed stays packed in a pipe with what it needs, and nothing else comes along" {
+    columns_setup
+    cf-cat --columns addr,pc packed.cf | cf-cat --dump >dump
+    grep -q 'column addr  *u64  predict' dump
+    grep -q 'column code' dump
+    cf-cat --columns time,op packed.cf | cf-cat --dump >dump
+    grep -q 'column time  *u64  steps' dump
+    grep -q 'column op  *u8  *bycode' dump
+    # addresses may begin at pc, which is not there
+    cf-cat --columns addr packed.cf | cf-cat --dump >dump
+    ! grep -q 'predict\|column code' dump
+    cf-cat --columns tid packed.cf | cf-cat --dump >dump
+    ! grep -q 'column code' dump
+    # other tables are whole
+    cf-capture csv -q --with map=<(printf 'time,pid,op,start,end,label\n0,7,map,65536,131072,a\n') rows.csv |
+        cf-cat --columns addr | cf-cat --csv --table map | grep -q '0,7,map,0x10000,0x20000,.*a'
+}
+
+@test "what is no list of columns, or no stream, is refused" {
+    local list
+    columns_setup
+    a_machine >/dev/null
+    for list in adr addr,adr code text; do
+        run -2 cf-distance --columns $list packed.cf
+        has "--columns: '${list##*,}' is no column of accesses"
+    done
+    run -2 cf-cache -m machine.yaml --summary --columns addr packed.cf
+    has "--columns is for a stream"
+    run -2 cf-cache -m machine.yaml --snapshot-every 100 --columns addr packed.cf
+    has "--columns is for a stream"
+    run -2 cf-classify -m machine.yaml --summary --columns addr packed.cf
+    has "--columns is for a stream"
+    run -2 cf-cat --verify --columns addr packed.cf
+    has "--columns is for streams, --csv and --json"
+}
+
+@test "a column that the next program needs, and that is not listed, is named" {
+    columns_setup
+    cf-distance -q packed.cf | cf-mrc -q >all.csv
+    cf-distance -q --columns tid packed.cf | cf-mrc -q | cmp - all.csv
+    cf-distance -q --rate 0.5 packed.cf | cf-mrc -q >all.csv
+    cf-distance -q --rate 0.5 --columns addr packed.cf | cf-mrc -q | cmp - all.csv
+    cf-distance -q --rate 0.5 --columns tid packed.cf >short.cf
+    run -1 cf-mrc short.cf
+    has "no column 'addr', which sampled distances need"
+    cf-cat --columns op packed.cf >short.cf
+    run -1 cf-distance short.cf
+    has "no column 'addr'"
+}
