@@ -203,7 +203,7 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     code = !flushes && h->pipeline && !h->several_cores && (!h->split || op) ? PIPELINE : SERIAL;
     if (h->ahead || (code == SERIAL && !h->watched && broken)) {
         h->serial_rows(h, addr, op, size, from, to, core, key, hit);
-    } else if (h->split && (code == PIPELINE || apart)) {
+    } else if (h->split && fetches && (code == PIPELINE || apart)) {
         status = run_apart(h, addr, op, size, from, to, core, space, code, hit);
     } else if (!h->two_runs) {
         status = run_batches(h, h->runs[0], addr, op, size, from, to, core, space, code, hit);
