@@ -2,13 +2,13 @@
 /*
  * bench_engine.h - traces and time for the benchmarks of engines.
  *
- *     bench_X [-n REFERENCES] [-r RUNS] [FILE...]
+ *     bench_X [-n REFERENCES] [-r RUNS] [-t TRACE] [-i ITEM] [FILE...]
  *
  * Traces: "real", the data references of the files, at most REFERENCES of each; "zipf" (alpha 1,
  * 1,048,576 lines of 64 bytes, scattered by a permutation) and "uniform" (over 64 MiB), of
  * REFERENCES each [20,000,000]; a third of these two are stores, all are 8 bytes, aligned. Each
  * figure is the best CPU time of RUNS runs [5], told as a ratio to a simple loop that ran in
- * turn with it.
+ * turn with it. With -t and -i only that trace, and only that item, without what it is a ratio of.
  *
  * Memory: 17 bytes a reference.
  */
@@ -40,20 +40,27 @@ struct bench_trace {
 struct bench_options {
     size_t count; /* references a trace, of real ones a file */
     unsigned runs;
+    const char *trace; /* NULL: all */
     char **files;
     int file_count;
 };
+
+static BENCH_UNUSED const char *bench_only; /* item; NULL: all */
 
 static BENCH_UNUSED struct bench_options bench_options(int argc, char **argv)
 {
     struct bench_options o = {.count = 20000000, .runs = 5};
     int option;
 
-    while ((option = getopt(argc, argv, "n:r:")) != -1) {
+    while ((option = getopt(argc, argv, "n:r:t:i:")) != -1) {
         if (option == 'n')
             o.count = strtoull(optarg, NULL, 10);
         else if (option == 'r')
             o.runs = (unsigned)strtoul(optarg, NULL, 10);
+        else if (option == 't')
+            o.trace = optarg;
+        else if (option == 'i')
+            bench_only = optarg;
         else
             exit(2);
     }
@@ -211,6 +218,10 @@ enum { BENCH_TRACES = 3 };
 
 static BENCH_UNUSED struct bench_trace bench_make(const struct bench_options *o, unsigned which)
 {
+    static const char *const name[BENCH_TRACES] = {"real", "zipf", "uniform"};
+
+    if (o->trace && strcmp(o->trace, name[which]) != 0)
+        return (struct bench_trace){0};
     return which == 0 ? bench_real(o) : which == 1 ? bench_zipf(o->count) : bench_uniform(o->count);
 }
 
@@ -237,6 +248,11 @@ struct bench_item {
     uint64_t sum;
 };
 
+static BENCH_UNUSED int bench_left_out(const struct bench_item *item)
+{
+    return bench_only && strcmp(bench_only, item->name) != 0;
+}
+
 static BENCH_UNUSED unsigned bench_first(const struct bench_item *item, unsigned best)
 {
     return item->each == 2 ? CF_CPU_NONE : item->each ? CF_CPU_BASE : best;
@@ -254,7 +270,8 @@ static BENCH_UNUSED void bench_items(struct bench_item *item, unsigned items,
 
     for (unsigned r = 0; r < runs; r++)
         for (unsigned i = 0; i < items; i++)
-            for (unsigned cpu = bench_first(&item[i], best); cpu <= best; cpu++) {
+            for (unsigned cpu = bench_first(&item[i], best);
+                 cpu <= best && !bench_left_out(&item[i]); cpu++) {
                 double start, seconds;
                 uint64_t sum;
 
@@ -274,6 +291,8 @@ static BENCH_UNUSED void bench_items(struct bench_item *item, unsigned items,
     for (unsigned i = 0; i < items; i++) {
         const struct bench_item *base = &item[i];
 
+        if (bench_left_out(base))
+            continue;
         for (unsigned k = 0; item[i].baseline && k < items; k++)
             if (!strcmp(item[k].name, item[i].baseline))
                 base = &item[k];
