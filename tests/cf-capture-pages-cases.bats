@@ -401,7 +401,7 @@ END
 @test "a function that takes no longer than its stops gives no sample" {
     pagectl
     run -1 --separate-stderr hot z
-    has 'a sample is dropped: the function takes no longer than a stop, whose cost is subtracted' "$stderr"
+    has 'a sample is dropped: the function takes no longer than an empty one, whose time is subtracted' "$stderr"
     has '20 samples were dropped in all' "$stderr"
     [ ! -e p.cf ]
 }

@@ -75,7 +75,8 @@ static int is_library(const struct pages_layout *l, const char *name)
 static enum pages_kind kind_of(const struct pages_layout *l, const struct pages_mapping *m,
                                const char *exe, const struct pages_mapping *bss_of)
 {
-    if (m->flags & PAGECTL_SHARED || !(m->flags & (PAGECTL_READ | PAGECTL_WRITE | PAGECTL_EXEC)))
+    if (m->start == l->ours || m->flags & PAGECTL_SHARED ||
+        !(m->flags & (PAGECTL_READ | PAGECTL_WRITE | PAGECTL_EXEC)))
         return PAGES_NO_KIND;
     if (bss_of)
         return !strcmp(bss_of->name, exe) ? PAGES_BSS : PAGES_LIB;
@@ -152,12 +153,13 @@ static int describe(struct pages_layout *l, const char *exe)
     return 0;
 }
 
-int pages_layout_read(struct pages_layout *l, pid_t pid)
+int pages_layout_read(struct pages_layout *l, pid_t pid, uint64_t ours)
 {
     char path[64], exe[4096 + 16] = "";
     struct pages_mapping m;
 
     pages_layout_free(l);
+    l->ours = ours;
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
     if (readlink(path, exe, sizeof exe - 1) < 0)
         return -1;

@@ -12,6 +12,7 @@
 #include "capture/cf_device.h"
 #include "capture/perf/names.h"
 #include "capture/watch/watch.h"
+#include "capture/watch/watch_stub.h"
 #include "formats/program/cf_tool.h"
 #include "kmod/pagectl/pagectl.h"
 
@@ -48,6 +49,7 @@ struct pages_layout {
     size_t bytes;
     struct pages_mapping *mapping;
     size_t count, room;
+    uint64_t ours; /* where a mapping begins that we had it make; 0: there is none */
 };
 
 /* What the program has mapped, by its system calls: see anon.c. */
@@ -106,6 +108,14 @@ struct pages_reading {
     uint64_t cycles, counter[PAGES_COUNTERS];
 };
 
+enum { PAGES_ENTRY, PAGES_RETURN }; /* points of the watch */
+
+/* The time between the two stops of a run. */
+struct pages_between {
+    struct cf_watch_stub stub;        /* without a page: time is taken at the stops */
+    struct pages_reading start, cost; /* at the entry; of an empty function */
+};
+
 struct pages_row { /* of an earlier output */
     const char *region;
     uint32_t page, sample, best, call;
@@ -122,8 +132,9 @@ struct pages {
     struct pagectl_info info;
     unsigned uncached; /* enum pagectl_policy */
     struct cf_writer *writer;
-    off_t input;  /* where standard input begins, -1: it cannot be read twice */
-    uint64_t pad; /* bytes of heap from the begin */
+    off_t input;        /* where standard input begins, -1: it cannot be read twice */
+    uint64_t pad;       /* bytes of heap from the begin */
+    char at_stops[256]; /* why time is taken there, and not in the program; "": it is not */
     struct pages_layout layout;
     struct pages_calls calls; /* of the run that found it */
     struct pages_page *page;
@@ -149,6 +160,7 @@ struct pages_run {
     const uint32_t *move; /* units that are migrated, or NULL */
     size_t moves;
     struct pages_reading reading;
+    int lost;      /* the function did not return */
     char why[256]; /* the sample is none; "": it is one */
 };
 
@@ -169,8 +181,8 @@ void pages_counters_close(struct pages *k);
 
 /* Whether a mapping has no name. */
 int pages_anonymous(const struct pages_mapping *m);
-/* 0; -1 when the process is gone or there is no memory. */
-int pages_layout_read(struct pages_layout *l, pid_t pid);
+/* 0; -1 when the process is gone or there is no memory. What begins at `ours` has no kind. */
+int pages_layout_read(struct pages_layout *l, pid_t pid, uint64_t ours);
 void pages_layout_free(struct pages_layout *l);
 /* Whether two runs of a program have the same mappings, wherever these are; else says in `why` what
    differs. */
@@ -211,6 +223,23 @@ int pages_held(struct pages *k, const struct pages_layout *l, struct pages_run *
 /* Tries all pages, and leaves those out that cannot be changed. */
 void pages_try(struct pages *k);
 void pages_restore(struct pages *k);
+
+/* ---- between.c; the thread stands at the function's first instruction ---- */
+
+/* Has it map what reads the counter in the program, if the run is to. Where that cannot be,
+   k->at_stops says why, or where it could before, run->why. */
+void pages_between_map(struct pages *k, struct cf_watch *w, pid_t tid, struct pages_between *b,
+                       struct pages_run *run);
+/* Puts the trap behind the return, to where the function returns to, and measures what an empty
+   function takes. -1 with errno. */
+int pages_between_ready(struct pages *k, struct cf_watch *w, pid_t tid, struct pages_between *b,
+                        uint64_t to);
+/* The time begins: to be let go right after it. */
+void pages_between_begin(struct pages *k, struct cf_watch *w, pid_t tid, struct pages_between *b,
+                         struct pages_run *run);
+/* It stands at the trap, which was reported at the time `now`: run->reading, or run->why. */
+void pages_between_end(struct pages *k, pid_t tid, const struct pages_between *b, uint64_t now,
+                       struct pages_run *run);
 
 /* ---- run.c ---- */
 

@@ -3,10 +3,9 @@
  * run.c - one run of the program: from its start to its end, with a stop at the entry of the
  * function and one at its return ("Governing with Insights", sections 4.3.1 and 5.1).
  *
- * At the entry all threads stand still; the trap there goes, one is put at the return address, what
- * is asked for is done to the pages, and the time is taken right before the thread goes on. At the
- * return it is taken first. What the two stops cost is measured at the entry, by letting the thread
- * hit its trap again, and subtracted. After the return the program runs on untraced.
+ * At the entry all threads stand still; the trap there goes, one is put behind the return, what is
+ * asked for is done to the pages, and the time runs from when the thread goes on (between.c). After
+ * the return the program runs on untraced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +18,6 @@
 #include "capture/pages/pages.h"
 #include "capture/watch/watch_arch.h"
 
-enum { ENTRY, RETURN, TRIES = 20 };
-
 enum phase { BEFORE, INSIDE, BEHIND };
 
 struct state {
@@ -32,9 +29,9 @@ struct state {
     int ended;
     int named; /* the function's name was looked at */
     uint32_t calls;
-    uint64_t to, sp;                  /* where it returns to, and with which stack pointer */
-    struct pages_reading start, cost; /* at the entry; of the stops */
-    struct pages_layout before;       /* at the entry */
+    uint64_t to, sp; /* where it returns to, and with which stack pointer */
+    struct pages_between between;
+    struct pages_layout before; /* at the entry */
 };
 
 static void on_ended(void *arg, pid_t pid, int status)
@@ -67,7 +64,7 @@ static void drop(struct state *s, const char *why)
 
 static int read_layout(struct state *s, struct pages_layout *l)
 {
-    if (pages_layout_read(l, s->pid) == 0) {
+    if (pages_layout_read(l, s->pid, s->between.stub.page) == 0) {
         if (s->run->purpose == PAGES_SAMPLE && pages_layout_like(l, &s->k->layout) != 0)
             cf_out_of_memory(&s->k->tool);
         return 0;
@@ -93,7 +90,7 @@ static void prepare(struct state *s)
 
     if (s->run->purpose == PAGES_LAYOUT) {
         pages_layout_free(&k->layout);
-        if (pages_layout_read(&k->layout, s->pid) != 0 ||
+        if (pages_layout_read(&k->layout, s->pid, s->between.stub.page) != 0 ||
             pages_layout_divide(&k->layout, &k->calls) != 0)
             cf_out_of_memory(&k->tool);
     }
@@ -105,38 +102,17 @@ static void prepare(struct state *s)
     (void)pages_apply(k, &s->before, s->run);
 }
 
-/* What the two stops add to time and counters: the least of some tries. */
-static void measure_stops(struct state *s, pid_t tid)
-{
-    struct pages *k = s->k;
-    const unsigned once = k->counters ? 1 : TRIES;
-
-    memset(&s->cost, 0xff, sizeof s->cost);
-    for (unsigned i = 0; i < TRIES; i += once) {
-        struct pages_reading before = {0}, behind = {0};
-
-        if (k->counters && pages_counters_read(k, &before) != 0)
-            break;
-        behind.cycles = cf_watch_least(s->w, tid, once, cf_clock);
-        if (behind.cycles == UINT64_MAX || (k->counters && pages_counters_read(k, &behind) != 0))
-            continue;
-        if (behind.cycles < s->cost.cycles)
-            s->cost.cycles = behind.cycles;
-        for (unsigned c = 0; c < k->counters; c++)
-            if (behind.counter[c] - before.counter[c] < s->cost.counter[c])
-                s->cost.counter[c] = behind.counter[c] - before.counter[c];
-    }
-}
-
 static void enter(struct state *s, pid_t tid)
 {
     struct pages *k = s->k;
 
     (void)cf_watch_stop(s->w, on_ended, s);
     cf_watch_calls(s->w, NULL, NULL);
-    if (s->ended || read_layout(s, &s->before) != 0 ||
-        cf_watch_arch_call(tid, &s->to, &s->sp) != 0) {
+    if (!s->ended && cf_watch_arch_call(tid, &s->to, &s->sp) == 0)
+        pages_between_map(k, s->w, tid, &s->between, s->run);
+    else
         drop(s, "it was gone at the entry");
+    if (*s->run->why || read_layout(s, &s->before) != 0) {
         cf_watch_continue(s->w);
         return;
     }
@@ -149,56 +125,31 @@ static void enter(struct state *s, pid_t tid)
     }
     if (s->run->purpose == PAGES_SAMPLE)
         pages_counters_open(k, s->pid);
-    measure_stops(s, tid);
-    if (cf_watch_move(s->w, tid, ENTRY, 0) != 0 || cf_watch_move(s->w, tid, RETURN, s->to) != 0) {
+    if (pages_between_ready(k, s->w, tid, &s->between, s->to) != 0) {
         give_up(s);
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s", strerror(errno));
     }
     s->phase = INSIDE;
     s->tid = tid;
     prepare(s);
-    cf_watch_pass(s->w);
-    if (pages_counters_read(k, &s->start) != 0)
-        drop(s, "a counter did not count all the time: there are too many at once");
-    s->start.cycles = cf_clock();
+    pages_between_begin(k, s->w, tid, &s->between, s->run);
     cf_watch_continue(s->w);
 }
 
 /* ---- the return ---- */
-
-static void take_counters(struct state *s)
-{
-    struct pages *k = s->k;
-    struct pages_reading *r = &s->run->reading, now = {0};
-
-    if (pages_counters_read(k, &now) != 0)
-        drop(s, "a counter did not count all the time: there are too many at once");
-    for (unsigned i = 0; i < k->counters; i++) {
-        const uint64_t counted = now.counter[i] - s->start.counter[i];
-
-        r->counter[i] = counted > s->cost.counter[i] ? counted - s->cost.counter[i] : 0;
-    }
-    pages_counters_close(k);
-}
 
 static void leave(struct state *s, uint64_t now)
 {
     struct pages_layout after = {0};
     struct pages *k = s->k;
     char why[sizeof s->run->why];
-    const uint64_t took = now - s->start.cycles;
 
-    take_counters(s);
+    pages_between_end(k, s->tid, &s->between, now, s->run);
     (void)cf_watch_stop(s->w, on_ended, s);
     s->phase = BEHIND;
     if (read_layout(s, &after) == 0 && s->run->purpose != PAGES_MEMORY &&
         pages_layout_changed(&s->before, &after, why, sizeof why))
         drop(s, why);
-    if (s->cost.cycles == UINT64_MAX)
-        drop(s, "what a stop costs could not be measured");
-    else if (s->run->purpose == PAGES_SAMPLE && took <= s->cost.cycles)
-        drop(s, "the function takes no longer than a stop, whose cost is subtracted");
-    s->run->reading.cycles = took > s->cost.cycles ? took - s->cost.cycles : 0;
     if (s->run->purpose == PAGES_MEMORY) {
         k->pad = pages_memory(s->pid, &after);
     } else if (s->run->purpose == PAGES_LAYOUT && !*s->run->why) {
@@ -236,10 +187,10 @@ static void check_name(struct state *s)
 {
     const char *name = s->k->o.function;
 
-    if (s->named || !cf_watch_found(s->w, ENTRY))
+    if (s->named || !cf_watch_found(s->w, PAGES_ENTRY))
         return;
     s->named = 1;
-    if (cf_watch_found(s->w, ENTRY) == 1)
+    if (cf_watch_found(s->w, PAGES_ENTRY) == 1)
         return;
     give_up(s);
     cf_die(&s->k->tool, CF_EXIT_USAGE, "--function %s: there are several of that name: %s", name,
@@ -262,7 +213,7 @@ static void on_hit(struct state *s, uint64_t now)
         cf_watch_continue(s->w); /* in a child: not observed */
         return;
     }
-    if (hit.point == RETURN) {
+    if (hit.point == PAGES_RETURN) {
         on_return(s, &hit, now);
         return;
     }
@@ -322,6 +273,7 @@ static void no_return(struct state *s)
     struct pages *k = s->k;
     const char *f = k->o.function;
 
+    s->run->lost = s->phase == INSIDE;
     if (!cf_watch_begun(s->w)) {
         cf_warn(&k->tool, "%s: was not executed", k->o.argv[0]);
         exit(CF_EXIT_ENVIRONMENT);
@@ -334,7 +286,7 @@ static void no_return(struct state *s)
         drop(s, "the program crashed in the function");
     } else if (s->phase == INSIDE) {
         drop(s, "the function did not return: left by exit(), exec or longjmp()");
-    } else if (!cf_watch_found(s->w, ENTRY)) {
+    } else if (!cf_watch_found(s->w, PAGES_ENTRY)) {
         cf_die(&k->tool, CF_EXIT_USAGE,
                "--function %s: neither the program nor the libraries that it was started with have "
                "such a function: is it stripped, inlined, or of another name (nm(1))?",
@@ -352,6 +304,7 @@ int pages_run(struct pages *k, struct pages_run *run)
     struct state s = {.k = k, .run = run, .phase = BEFORE};
 
     run->why[0] = '\0';
+    run->lost = 0;
     run->reading = (struct pages_reading){0};
     s.w = cf_need(&k->tool, cf_watch_new(&k->tool, "--function", k->point, 2));
     cf_watch_single(s.w);
