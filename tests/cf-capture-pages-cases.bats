@@ -398,6 +398,64 @@ END
     [ "$(samples p.cf | wc -l)" -ge 1 ]
 }
 
+# borne MODE [ARGUMENT...]: times the program that looks whether that changes anything in it
+borne() {
+    local mode=$1
+    shift
+    [[ $(uname -m) == x86_64 ]] || skip 'time is read in programs of x86-64 only'
+    [[ -x $D/borne ]] || gcc -D_GNU_SOURCE -O1 -o "$D/borne" "$BATS_TEST_DIRNAME/told/borne.c"
+    pagectl
+    run --separate-stderr pages -n 2 -o b.cf "$@" -- "$D/borne" "$mode" clock
+    [ "$status" = 5 ] || fail "status $status" "$stderr"
+    run ! grep -q differ notes
+}
+
+@test "time read in the program: registers, flags, code and signals stay as they are" {
+    local mode
+    borne r
+    has 'time by told, read in the program' "$stderr"
+    samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
+    # its pages are none of the program's: there are as many where it is not
+    for mode in r s; do
+        pagectl
+        capture --regions anon,text -n 1 -o $mode.cf -- "$D/borne" $mode clock || [ $? = 5 ]
+        rows page $mode.cf | cut -d, -f1 | sort | uniq -c >$mode.regions
+    done
+    same r.regions s.regions
+}
+
+@test "time read in the program: children that return from the function, before it ends and after" {
+    local mode
+    for mode in f l; do
+        borne $mode
+        has 'read in the program' "$stderr"
+        samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
+    done
+}
+
+@test "time is taken at the stops where the program does not bear another return address, or filters calls" {
+    borne b
+    has 'at the stops: it does not bear another return address: the program crashed' "$stderr"
+    samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
+    cf-cat --dump b.cf | grep 'read: "at the stops"'
+    borne s
+    has 'at the stops: it filters its system calls' "$stderr"
+    samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
+}
+
+@test "the processor's counter, by the program that is installed" {
+    local rows
+    [[ $(uname -m) == x86_64 ]] || skip 'time is read in programs of x86-64 only'
+    gcc -D_GNU_SOURCE -O1 -o clocked "$BATS_TEST_DIRNAME/told/borne.c"
+    pagectl
+    run -5 --separate-stderr cf-capture-pages -f observed --regions data -n 2 --device sock -o b.cf -- ./clocked c clock
+    has 'read in the program' "$stderr"
+    [[ $stderr == *'time by tsc'* ]] || skip 'no steady counter'
+    rows=$(samples b.cf | awk -F, '$2 >= 500000' | wc -l)
+    [ "$rows" = "$(samples b.cf | wc -l)" ]
+    [ "$rows" -ge 7 ]
+}
+
 @test "a function that takes no longer than its stops gives no sample" {
     pagectl
     run -1 --separate-stderr hot z

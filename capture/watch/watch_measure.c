@@ -4,6 +4,7 @@
  * and what a stop costs.
  */
 #include <errno.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -62,6 +63,21 @@ int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr)
     return 0;
 }
 
+int cf_watch_block(pid_t tid, uint64_t *mask)
+{
+    uint64_t all;
+
+    if (ptrace(PTRACE_GETSIGMASK, tid, sizeof *mask, mask) != 0)
+        return -1;
+    all = *mask | ~((uint64_t)1 << (SIGTRAP - 1));
+    return (int)ptrace(PTRACE_SETSIGMASK, tid, sizeof all, &all);
+}
+
+void cf_watch_unblock(pid_t tid, uint64_t mask)
+{
+    (void)ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask);
+}
+
 /* One try; UINT64_MAX where something else came between. */
 static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
 {
@@ -89,15 +105,16 @@ static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
 uint64_t cf_watch_least(struct cf_watch *w, pid_t tid, unsigned tries, uint64_t (*clock)(void))
 {
     struct thread *t = cf_watch_find_thread(w, tid);
-    uint64_t addr, least = UINT64_MAX;
+    uint64_t addr, mask, least = UINT64_MAX;
 
-    if (!t || cf_watch_arch_pc(tid, &addr) != 0)
+    if (!t || cf_watch_arch_pc(tid, &addr) != 0 || cf_watch_block(tid, &mask) != 0)
         return UINT64_MAX;
     for (unsigned i = 0; i < tries && !t->signal; i++) {
         const uint64_t took = once(t, addr, clock);
 
         least = took < least ? took : least;
     }
+    cf_watch_unblock(tid, mask);
     return least;
 }
 

@@ -73,6 +73,13 @@ char cf_watch_state(pid_t tid);
 struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid);
 void cf_watch_drop_thread(struct cf_watch *w, pid_t tid);
 
+/* ---- watch_measure.c ---- */
+
+/* Signals but SIGTRAP wait while a thread does something for us; what it had blocked itself. -1 with
+   errno. */
+int cf_watch_block(pid_t tid, uint64_t *mask);
+void cf_watch_unblock(pid_t tid, uint64_t mask);
+
 /* ---- watch_traps.c ---- */
 
 /* Puts the trap in, or what stood there back, by a thread that stands. -1 with errno. */

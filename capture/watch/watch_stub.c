@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * watch_stub.c - see watch_stub.h. On x86-64 only.
- *
- * Signals are blocked while the thread does something for us, and come when it goes on.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -120,21 +118,18 @@ static int run_until(struct thread *t, uint64_t until)
 static int borrow(struct thread *t, struct user_regs_struct *r, uint64_t until)
 {
     struct user_regs_struct own;
-    uint64_t mask, all = ~((uint64_t)1 << (SIGTRAP - 1));
+    uint64_t mask;
     int status;
 
-    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &own) != 0 ||
-        ptrace(PTRACE_GETSIGMASK, t->tid, sizeof mask, &mask) != 0)
+    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &own) != 0 || cf_watch_block(t->tid, &mask) != 0)
         return -1;
-    all |= mask;
     r->orig_rax = (unsigned long long)-1; /* in no system call that would be made again */
-    status = ptrace(PTRACE_SETSIGMASK, t->tid, sizeof all, &all) != 0 ||
-                     ptrace(PTRACE_SETREGS, t->tid, NULL, r) != 0 || run_until(t, until) != 0 ||
+    status = ptrace(PTRACE_SETREGS, t->tid, NULL, r) != 0 || run_until(t, until) != 0 ||
                      ptrace(PTRACE_GETREGS, t->tid, NULL, r) != 0
                  ? -1
                  : 0;
     (void)ptrace(PTRACE_SETREGS, t->tid, NULL, &own);
-    (void)ptrace(PTRACE_SETSIGMASK, t->tid, sizeof mask, &mask);
+    cf_watch_unblock(t->tid, mask);
     return status;
 }
 
