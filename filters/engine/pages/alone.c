@@ -8,7 +8,7 @@
  * the machine with room for that line alone, so that what the machine says of writes, inclusion and
  * coherence holds; from then on it is looked up.
  *
- * Memory: 4 bytes a line of each frame, 8 a page and core, some hundred a state.
+ * Memory: 4 bytes a line of each frame, 16 a page and core, some hundred a state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct cf_alone {
     unsigned parts, input_bits; /* log2 of the most parts in a line, and of the inputs of a state */
     uint32_t *state;            /* by frame and line */
     size_t states;
-    int64_t *gain; /* by page and core */
+    int64_t *gain; /* by page and core, LANES each */
     size_t pages;
     struct step *step; /* by state and input, which is core, part, operation */
     size_t steps;
@@ -57,7 +57,8 @@ struct cf_alone {
     } path;
 };
 
-enum { OP_BITS = 3 };
+/* Sums by row: one that was just stored is not to be added to yet. */
+enum { OP_BITS = 3, LANES = 2 };
 
 uint32_t cf_alone_frames(const struct cf_paged_machine *m)
 {
@@ -241,7 +242,8 @@ static int make_room(struct cf_alone *a, const struct cf_paged *rows)
         return -1;
     if (bits > a->input_bits && step_room(a, a->known, bits) != 0)
         return -1;
-    return cf_array_cleared(&a->gain, &a->pages, rows->pages, a->m->cores * sizeof *a->gain) ||
+    return cf_array_cleared(&a->gain, &a->pages, rows->pages,
+                            a->m->cores * LANES * sizeof *a->gain) ||
                    cf_array_cleared(&a->state, &a->states, (size_t)rows->frames << a->lines,
                                     sizeof *a->state)
                ? -1
@@ -300,8 +302,10 @@ static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint
 
         if (!step->hit || (begin ^ end) >> shift)
             break;
-        *state = step->next;
-        gain[(size_t)rows->page[i] * cores + core] += step->gain;
+        /* mostly the same again: a store would hold up the next access to the line */
+        if (step->next != *state)
+            *state = step->next;
+        gain[((size_t)rows->page[i] * cores + core) * LANES + i % LANES] += step->gain;
     }
     return i;
 }
@@ -320,12 +324,14 @@ int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
         gain = any_row(a, rows, i);
         if (gain == INT64_MIN)
             return -1;
-        a->gain[(size_t)rows->page[i] * a->m->cores + rows->core[i]] += gain;
+        a->gain[((size_t)rows->page[i] * a->m->cores + rows->core[i]) * LANES] += gain;
     }
     return 0;
 }
 
 int64_t cf_alone_gain(const struct cf_alone *a, uint32_t page, unsigned core)
 {
-    return page < a->pages ? a->gain[page * (size_t)a->m->cores + core] : 0;
+    const int64_t *gain = a->gain + (page * (size_t)a->m->cores + core) * LANES;
+
+    return page < a->pages ? gain[0] + gain[1] : 0;
 }

@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "filters/engine/cache/latency.h"
 #include "formats/machine/cf_machine.h"
@@ -66,7 +67,12 @@ static inline uint64_t cf_paged_uncached(const struct cf_paged_machine *m,
 static inline uint32_t cf_paged_same_core(const struct cf_paged *rows, uint32_t i)
 {
     const uint8_t core = rows->core[i++];
+    const uint64_t eight = core * UINT64_C(0x0101010101010101);
+    uint64_t word = eight;
 
+    for (; i + sizeof word <= rows->rows && word == eight; i += sizeof word)
+        memcpy(&word, rows->core + i, sizeof word);
+    i -= word == eight ? 0 : sizeof word;
     while (i < rows->rows && rows->core[i] == core)
         i++;
     return i;

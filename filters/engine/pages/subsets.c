@@ -99,13 +99,13 @@ void cf_subsets_free(struct cf_subsets *s)
 static int simulate_all(const struct cf_subsets *s, struct one *one, const struct cf_paged *rows,
                         uint8_t *hit)
 {
-    if (cf_hierarchy_rows(one->model, rows->addr, rows->op, rows->size, rows->rows, rows->core,
-                          cf_paged_space, hit))
-        return -1;
     for (uint32_t i = 0, end; i < rows->rows; i = end) {
         uint64_t cycles = 0;
 
         end = cf_paged_same_core(rows, i);
+        if (cf_hierarchy_run(one->model, rows->addr, rows->op, rows->size, i, end, rows->core[i], 0,
+                             hit) != 0)
+            return -1;
         for (uint32_t k = i; k < end; k++)
             cycles += s->m->cost[cf_latency_key(hit[k], rows->op[k])];
         one->cycles[rows->core[i]] += cycles;

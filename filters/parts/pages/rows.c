@@ -98,33 +98,39 @@ static void look_up(struct pages *p, struct pages_lately *l)
     l->frame = (uint32_t)*number - 1;
 }
 
-/* Rows of one core: their pages, and what lies in them. */
-static void find_pages(struct pages *p, const struct cf_frame *f, uint32_t from, uint32_t to)
+/* Rows of one core: their pages, and what lies in them. How many are in no mapping. */
+static uint32_t find_pages(struct pages *p, const struct cf_frame *f, uint32_t from, uint32_t to)
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR), within = p->paged.page_size - 1;
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
     const uint32_t *size = cf_u32(f, CF_SIZE);
     const unsigned shift = (unsigned)__builtin_ctz(p->paged.page_size);
+    struct pages_lately *const lately = p->lately;
+    uint32_t *const sizes = p->size, *const pages = p->page, *const frames = p->frame_of;
+    uint32_t outside = 0;
 
     for (uint32_t i = from; i < to; i++) {
         const uint64_t left = within + 1 - (addr[i] & within), at = addr[i] >> shift;
         const uint32_t bytes = size && size[i] ? size[i] : 1;
-        struct pages_lately *l = &p->lately[(at ^ at >> LATELY_BITS) % LATELY];
+        struct pages_lately *l = &lately[(at ^ at >> LATELY_BITS) % LATELY];
 
-        if (!region[i])
+        if (!region[i]) {
+            outside++;
             continue;
-        p->size[i] = bytes;
+        }
+        sizes[i] = bytes;
         if (bytes > left) {
-            p->size[i] = (uint32_t)left;
+            sizes[i] = (uint32_t)left;
             p->cut++;
         }
         if (l->at != at || l->region != region[i] || l->pageno != page[i]) {
             *l = (struct pages_lately){.at = at, .region = region[i], .pageno = page[i]};
             look_up(p, l);
         }
-        p->page[i] = l->page;
-        p->frame_of[i] = l->frame;
+        pages[i] = l->page;
+        frames[i] = l->frame;
     }
+    return outside;
 }
 
 /* Drops rows in no mapping; how many are left. */
@@ -152,7 +158,6 @@ static uint32_t drop(struct pages *p, const struct cf_frame *f)
 static uint32_t take(struct pages *p, const struct cf_frame *f)
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
-    const uint32_t *region = cf_u32(f, CF_REGION);
     uint32_t end, core = 0, outside = 0;
     uint64_t space;
 
@@ -171,7 +176,7 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
         p->ran[core] = 1;
         p->rows.cores = core < p->rows.cores ? p->rows.cores : core + 1;
         memset(p->core + i, (int)core, end - i);
-        find_pages(p, f, i, end);
+        outside += find_pages(p, f, i, end);
     }
     p->rows.pages = (uint32_t)p->names;
     p->rows.frames = (uint32_t)cf_counts_size(p->frame);
@@ -179,8 +184,6 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
     p->rows.op = cf_u8(f, CF_OP);
     if (!p->rows.op)
         p->rows.op = memset(p->op, CF_LOAD, f->rows);
-    for (uint32_t i = 0; i < f->rows; i++)
-        outside += !region[i];
     return outside ? drop(p, f) : f->rows;
 }
 

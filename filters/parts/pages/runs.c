@@ -50,6 +50,7 @@ static uint64_t runtime(const struct pages *p, const struct cf_subsets *s, size_
 static void add_base(struct pages *p)
 {
     const struct cf_paged *rows = &p->rows;
+    unsigned seen = 0;
 
     for (uint32_t i = 0, end; i < rows->rows; i = end) {
         uint64_t cycles = 0;
@@ -57,10 +58,12 @@ static void add_base(struct pages *p)
         end = cf_paged_same_core(rows, i);
         for (uint32_t k = i; k < end; k++) {
             cycles += cf_paged_uncached(&p->paged, rows, k);
-            p->seen[cf_latency_key(0, rows->op[k])] = 1;
+            seen |= 1u << cf_latency_key(0, rows->op[k]);
         }
         p->base[rows->core[i]] += cycles;
     }
+    for (unsigned key = 0; key < sizeof p->seen; key++)
+        p->seen[key] |= seen >> key & 1;
 }
 
 /* The first reading finds the pages, and knows the runs with none and with all of them. */
