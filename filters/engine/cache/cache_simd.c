@@ -82,6 +82,7 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
         return c->index.inverse ? RUN(known, most, 0, 1, 1) : RUN(known, most, 0, 0, 1);           \
     }
 
+RUNNER(lru_4, 4, 4, 0)
 RUNNER(lru_8, 8, 8, 0)
 RUNNER(lru_16, 16, 16, 0)
 RUNNER(lru_to_8, 0, 8, 0)
@@ -92,6 +93,7 @@ RUNNER(fifo_any, 0, 0, 1)
 cf_cache_runner *CF_SIMD(cf_ordered_runner)(struct cf_cache *c)
 {
     return c->policy != CF_LRU                       ? fifo_any
+           : c->ways == 4                            ? lru_4
            : c->ways == 8                            ? lru_8
            : c->ways == 16                           ? lru_16
            : c->ways < 8 && c->ways + CF_LANES > 8   ? lru_to_8

@@ -283,29 +283,35 @@ static int64_t any_row(struct cf_alone *a, const struct cf_paged *rows, uint32_t
            (int64_t)a->m->cost[cf_latency_key(hit - 1, op)];
 }
 
-/* As any_row(), where a part is a line of the machine's: the gains of rows of one part, whose step
-   is known, are looked up. Returns the first row that is not such a one. */
-static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint32_t i)
+/* As any_row(), where a part is a line of the machine's: the gains of rows of one core and of one
+   part, whose step is known, are looked up. Returns the first row that is not such a one, or `end`. */
+static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint32_t i,
+                           uint32_t end)
 {
-    const struct step *const steps = a->step;
-    const uint32_t within = a->m->page_size - 1;
-    const unsigned shift = a->shift, lines = a->lines, bits = a->input_bits, cores = a->m->cores;
+    const unsigned core = rows->core[i];
+    const struct step *const steps = a->step + (core << OP_BITS);
+    const uint32_t within = a->m->page_size - 1, in_line = (1u << a->shift) - 1;
+    const unsigned shift = a->shift, lines = a->lines, bits = a->input_bits;
+    const size_t sums = a->m->cores * (size_t)LANES;
     uint32_t *const states = a->state;
-    int64_t *const gain = a->gain;
+    int64_t *const gain = a->gain + core * (size_t)LANES;
+    /* in registers, since what is written might be anything in memory */
+    const uint64_t *const addr = rows->addr;
+    const uint32_t *const size = rows->size, *const frame = rows->frame, *const page = rows->page;
+    const uint8_t *const ops = rows->op;
 
-    for (; i < rows->rows; i++) {
-        const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
-        const uint32_t begin = (uint32_t)rows->addr[i] & within, core = rows->core[i];
-        const uint32_t end = begin + rows->size[i] - 1;
-        uint32_t *state = states + ((size_t)rows->frame[i] << lines) + (begin >> shift);
-        const struct step *step = steps + ((size_t)*state << bits) + (core << OP_BITS | op);
+    for (; i < end; i++) {
+        const unsigned op = ops[i] < CF_LATENCY_OPS ? ops[i] : CF_LATENCY_OPS;
+        const uint32_t begin = (uint32_t)addr[i] & within;
+        uint32_t *state = states + ((size_t)frame[i] << lines) + (begin >> shift);
+        const struct step *step = steps + ((size_t)*state << bits) + op;
 
-        if (!step->hit || (begin ^ end) >> shift)
+        if (!step->hit || (begin & in_line) + size[i] - 1 > in_line)
             break;
         /* mostly the same again: a store would hold up the next access to the line */
         if (step->next != *state)
             *state = step->next;
-        gain[((size_t)rows->page[i] * cores + core) * LANES + i % LANES] += step->gain;
+        gain[page[i] * sums + i % LANES] += step->gain;
     }
     return i;
 }
@@ -316,11 +322,14 @@ int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
 
     if (make_room(a, rows) != 0)
         return -1;
-    for (uint32_t i = 0; i < rows->rows; i++) {
+    for (uint32_t i = 0, end = 0; i < rows->rows; i++) {
         int64_t gain;
 
-        if (plain && (i = plain_rows(a, rows, i)) == rows->rows)
-            break;
+        end = i < end ? end : cf_paged_same_core(rows, i);
+        if (plain && (i = plain_rows(a, rows, i, end)) == end) {
+            i--;
+            continue;
+        }
         gain = any_row(a, rows, i);
         if (gain == INT64_MIN)
             return -1;
