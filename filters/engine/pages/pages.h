@@ -57,10 +57,11 @@ static inline unsigned cf_paged_caches(const struct cf_paged_machine *m, const s
 static inline uint64_t cf_paged_uncached(const struct cf_paged_machine *m,
                                          const struct cf_paged *rows, uint32_t i)
 {
-    const uint64_t begin = rows->addr[i] >> m->line_shift;
-    const uint64_t end = (rows->addr[i] + rows->size[i] - 1) >> m->line_shift;
+    const uint64_t cost = m->cost[cf_latency_key(CF_FROM_MEMORY, rows->op[i])];
+    const uint32_t line = UINT32_C(1) << m->line_shift;
+    const uint32_t bytes = ((uint32_t)rows->addr[i] & (line - 1)) + rows->size[i];
 
-    return m->cost[cf_latency_key(CF_FROM_MEMORY, rows->op[i])] * (end - begin + 1);
+    return __builtin_expect(bytes <= line, 1) ? cost : cost * ((bytes + line - 1) >> m->line_shift);
 }
 
 /* The end of the rows from i on that are of one core. */

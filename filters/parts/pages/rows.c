@@ -101,17 +101,18 @@ static void look_up(struct pages *p, struct pages_lately *l)
 /* Rows of one core: their pages, and what lies in them. How many are in no mapping. */
 static uint32_t find_pages(struct pages *p, const struct cf_frame *f, uint32_t from, uint32_t to)
 {
-    const uint64_t *addr = cf_u64(f, CF_ADDR), within = p->paged.page_size - 1;
+    const uint64_t *addr = cf_u64(f, CF_ADDR);
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
-    const uint32_t *size = cf_u32(f, CF_SIZE);
-    const unsigned shift = (unsigned)__builtin_ctz(p->paged.page_size);
+    const uint32_t *size = cf_u32(f, CF_SIZE), whole = p->paged.page_size;
+    const unsigned shift = (unsigned)__builtin_ctz(whole);
     struct pages_lately *const lately = p->lately;
     uint32_t *const sizes = p->size, *const pages = p->page, *const frames = p->frame_of;
     uint32_t outside = 0;
 
     for (uint32_t i = from; i < to; i++) {
-        const uint64_t left = within + 1 - (addr[i] & within), at = addr[i] >> shift;
+        const uint32_t left = whole - ((uint32_t)addr[i] & (whole - 1));
         const uint32_t bytes = size && size[i] ? size[i] : 1;
+        const uint64_t at = addr[i] >> shift;
         struct pages_lately *l = &lately[(at ^ at >> LATELY_BITS) % LATELY];
 
         if (!region[i]) {
@@ -120,7 +121,7 @@ static uint32_t find_pages(struct pages *p, const struct cf_frame *f, uint32_t f
         }
         sizes[i] = bytes;
         if (bytes > left) {
-            sizes[i] = (uint32_t)left;
+            sizes[i] = left;
             p->cut++;
         }
         if (l->at != at || l->region != region[i] || l->pageno != page[i]) {
