@@ -35,7 +35,9 @@ void pages_between_map(struct pages *k, struct cf_watch *w, pid_t tid, struct pa
 
     if (*k->at_stops || run->purpose == PAGES_MEMORY)
         return;
-    why = cf_watch_stub_map(w, tid, &b->stub);
+    why = strcmp(cf_clock_name(), "clock_monotonic") != 0
+              ? cf_watch_stub_map(w, tid, &b->stub)
+              : "the processor's counter does not tick steadily";
     if (why && run->purpose == PAGES_LAYOUT)
         snprintf(k->at_stops, sizeof k->at_stops, "%s", why);
     else if (why)
