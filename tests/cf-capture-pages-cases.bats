@@ -433,13 +433,16 @@ borne() {
     done
 }
 
-@test "time is taken at the stops where the program does not bear another return address, or filters calls" {
+@test "time is taken at the stops where the program does not bear another return address, filters calls, or may map nothing" {
     borne b
     has 'at the stops: it does not bear another return address: the program crashed' "$stderr"
     samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
     cf-cat --dump b.cf | grep 'read: "at the stops"'
     borne s
     has 'at the stops: it filters its system calls' "$stderr"
+    samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
+    borne a
+    has 'at the stops: it may not map memory' "$stderr"
     samples b.cf | cut -d, -f2 | sort -u | same - <(echo 7000)
 }
 

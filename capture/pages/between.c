@@ -4,11 +4,11 @@
  *
  * It is read in the program (watch_stub.h), so that neither the stops nor what they leave behind in
  * caches and predictors is in it. Where that cannot be, in the run that only looks how much memory
- * there is, and by a clock that a program cannot read, it is taken here: right before the thread goes on,
- * and first thing at the return; then each of the two may come late where the machine is busy.
+ * there is, and by a clock that a program cannot read, it is taken here: right before the thread
+ * goes on, and first thing at the return; then each may come late where the machine is busy.
  *
- * What either takes of an empty function is measured at the entry, and subtracted: in the second case
- * that is the thread's own trap, at which it stands. Counters are read at the stops in both cases.
+ * What either takes of an empty function is measured at the entry, and subtracted: in the second
+ * case that is the thread's own trap, at which it stands. Counters are read at the stops in both.
  */
 #include <string.h>
 

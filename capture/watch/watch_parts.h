@@ -75,8 +75,8 @@ void cf_watch_drop_thread(struct cf_watch *w, pid_t tid);
 
 /* ---- watch_measure.c ---- */
 
-/* Signals but SIGTRAP wait while a thread does something for us; what it had blocked itself. -1 with
-   errno. */
+/* Signals but SIGTRAP wait while a thread does something for us. `mask` is what it had blocked
+   itself. -1 with errno. */
 int cf_watch_block(pid_t tid, uint64_t *mask);
 void cf_watch_unblock(pid_t tid, uint64_t mask);
 

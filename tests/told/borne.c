@@ -5,11 +5,11 @@
  *
  *     borne MODE CLOCK
  *
- * observed() adds 7000 ticks to CLOCK (tests/told/clock.c). MODE r: registers and flags at its entry
- * and return are as they were, its code is as it was, and no signal is lost, of which many come
- * meanwhile; b: its caller is as it was; s: the program has a filter of system calls; f, l: it forks
- * in the function, of which the child returns at once, or late; c: it takes 500,000 ticks of the
- * processor's counter. Returns 5, or else what is wrong.
+ * observed() adds 7000 ticks to CLOCK (tests/told/clock.c). MODE r: registers and flags at its
+ * entry and return are as they were, its code is as it was, and signals are heard, of which many
+ * come meanwhile; b: its caller is as it was; s: the program has a filter of system calls; a: it
+ * may map nothing more; f, l: it forks in the function, of which the child returns at once, or late;
+ * c: it takes 500,000 ticks of the processor's counter. Returns 5, or else what is wrong.
  */
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,6 +129,7 @@ __attribute__((noinline)) static int call(void)
 int main(int argc, char **argv)
 {
     const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    const struct rlimit least = {4096, 4096};
     int status = 5, its = 0;
 
     if (argc != 3)
@@ -138,6 +140,8 @@ int main(int argc, char **argv)
     signal(SIGALRM, hear);
     if (mode == 's')
         filter();
+    if (mode == 'a' && setrlimit(RLIMIT_AS, &least) != 0)
+        return 24;
     if (mode == 'r')
         setitimer(ITIMER_REAL, &often, NULL);
     status = call();

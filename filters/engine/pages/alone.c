@@ -284,7 +284,7 @@ static int64_t any_row(struct cf_alone *a, const struct cf_paged *rows, uint32_t
 }
 
 /* As any_row(), where a part is a line of the machine's: the gains of rows of one core and of one
-   part, whose step is known, are looked up. Returns the first row that is not such a one, or `end`. */
+   part, whose step is known, are looked up. Returns the first row that is no such one, or `end`. */
 static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint32_t i,
                            uint32_t end)
 {
