@@ -220,6 +220,13 @@ END
         expect "$p" 1 "with no input at all"
         told "$p" "with no input at all"
         ! program_is "$p" reducer || [[ ! -s out ]] || complain "$p" "prints a result of nothing" out
+        program_is "$p" annotator || continue
+        # a file that is there stays, one that is not does not come
+        echo old >old.cf
+        go "$p" -o old.cf </dev/null
+        [[ $status == 1 && $(<old.cf) == old ]] || complain "$p" "leaves nothing where a file was" err
+        go "$p" -o none.cf </dev/null
+        [[ $status == 1 && ! -e none.cf ]] || complain "$p" "makes a file of nothing" err
     done
     verdict
 }
