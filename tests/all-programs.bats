@@ -222,6 +222,7 @@ END
         ! program_is "$p" reducer || [[ ! -s out ]] || complain "$p" "prints a result of nothing" out
         program_is "$p" annotator || continue
         # a file that is there stays, one that is not does not come
+        rm -f none.cf
         echo old >old.cf
         go "$p" -o old.cf </dev/null
         [[ $status == 1 && $(<old.cf) == old ]] || complain "$p" "leaves nothing where a file was" err

@@ -444,7 +444,7 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         int closed;
 
         /* a file that is there is not replaced by a part of what it should be, nor by nothing */
-        if (refused || (status && !cf_writer_bytes(w)))
+        if (refused || ((status || t->status) && !cf_writer_bytes(w)))
             cf_writer_cut(w);
         closed = cf_writer_close(w, !refused, problem, sizeof problem);
         if (closed != 0) {
