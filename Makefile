@@ -16,6 +16,8 @@
 #   make golden      write the expected results under tests/golden anew and show what changed
 #   make kmod        cacheflow.ko and pagectl.ko for the running kernel (needs its headers), into
 #                    build/kmod
+#   make dist        what the last commit holds as build/dist/cacheflow-VERSION.tar.gz, of the same
+#                    bytes each time
 #   make install     programs, man pages, machines, pipelines, library and header into PREFIX
 #   make uninstall   remove what install has put there
 #   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
@@ -63,8 +65,8 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all demo check check-long mutate bench lint golden kmod install install-files uninstall deps \
-	clean help tests benches FORCE
+.PHONY: all demo check check-long mutate bench lint golden kmod dist install install-files uninstall \
+	deps clean help tests benches FORCE
 
 # A program's own directory may hold a build.mk that adds to EXTRA what else `all` builds.
 # It must not use SANFLAGS where its product runs outside our own processes.
@@ -108,6 +110,9 @@ RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/* samples/bb
 
 comma     := ,
 OWN_FLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror)
+# Binaries do not depend on where they are built: debug information has the tree as ".".
+export PWD := $(CURDIR)
+PREFIX_MAP := -ffile-prefix-map='$(subst ','\'',$(CURDIR))'=.
 OWN_CPP   := -D_GNU_SOURCE -I. -DCF_VERSION='"$(VERSION)"'
 SANFLAGS  := $(if $(filter-out 0,$(SANITIZE)),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCF_SANITIZED)
@@ -149,7 +154,7 @@ LIBS_cf-infer := $(DRAW_LIBS)
 Q   := $(if $(filter-out 0,$(V)),,@)
 say  = $(if $(Q),@printf '  %-7s %s\n' $(1) $(2))
 
-compile = $(CC) $(OWN_FLAGS) $(SANFLAGS) $(OWN_CPP) $(CPPFLAGS) $(CFLAGS)
+compile = $(CC) $(OWN_FLAGS) $(PREFIX_MAP) $(SANFLAGS) $(OWN_CPP) $(CPPFLAGS) $(CFLAGS)
 link    = $(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
 # The recipe of every program: of its objects and archives, in their order.
 define linked
@@ -366,6 +371,9 @@ lint:
 
 kmod:
 	@$(MAKE) --no-print-directory -C kmod OUT=$(abspath $(B)/kmod)
+
+dist:
+	@pipelines/package/dist.sh $(VERSION) $(B)/dist/cacheflow-$(VERSION).tar.gz
 
 golden:
 	@.ci/install build check

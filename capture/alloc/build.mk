@@ -26,7 +26,7 @@ $(B)/obj/alloc/%.o: $(CFA_DIR)/%.c $(CFA_DIR)/shim.h $(CFA_DIR)/shim_next.h $(CF
     $(CFA_DIR)/build.mk
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFA_CFLAGS) -c $< -o $@
+	$(Q)$(CC) $(CFA_CFLAGS) $(PREFIX_MAP) -c $< -o $@
 
 $(CFA_OUT): $(CFA_OBJS)
 	$(call say,LINK,$@)

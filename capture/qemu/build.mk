@@ -21,7 +21,7 @@ $(B)/obj/qemu/%.o: $(CFQ_DIR)/%.c $(CFQ_DIR)/plugin.h $(CFQ_DIR)/emulator.h $(CF
     capture/record/protocol.h capture/record/cf_repeat.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFQ_CFLAGS) -O2 -g -c $< -o $@
+	$(Q)$(CC) $(CFQ_CFLAGS) $(PREFIX_MAP) -O2 -g -c $< -o $@
 
 $(CFQ_OUT): $(CFQ_OBJS)
 	$(call say,LINK,$@)

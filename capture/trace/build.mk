@@ -50,7 +50,7 @@ $(B)/obj/trace/tool_%.o: $(CFT_DIR)/tool_%.c $(wildcard $(CFT_DIR)/tool*.h) $(CF
     $(CFT_DIR)/../record/protocol.h
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $<")
-	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -c $< -o $@
+	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) $(PREFIX_MAP) -c $< -o $@
 
 # The address is where Valgrind's own tools live: clear of programs, and below 2 GiB.
 $(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS)
