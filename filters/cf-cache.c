@@ -41,7 +41,7 @@ static const char usage[] =
     "      --snapshot-every T   write a snapshot of a cache every T ticks instead of the\n"
     "                           accesses; with --snapshot-level LEVEL, --flush\n"
     "      --ram SIZE, --page-size SIZE  of frames  [4GiB, 4KiB]\n"
-    "      --columns LIST       hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B        hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"

@@ -19,7 +19,7 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
-    "      --columns LIST   of accesses only these columns, such as addr,op\n"
+    "      --columns A,B    of accesses only these columns, such as addr,op\n"
     "      --slice A-B      only what happened from time A to time B, both included, or\n"
     "                       10%-20% of the time; earlier mappings, objects, tasks are kept\n"
     "\n"

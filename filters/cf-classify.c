@@ -43,7 +43,7 @@ static const char usage[] =
     "                         standard output, then without CSV\n"
     "      --picture-size WxH in pixels, or in millimetres as WxHmm  [900x500]\n"
     "      --title TEXT       of the picture, instead of its own; '' for none\n"
-    "      --columns LIST     hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B      hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "      --csv, --term, --json  the form of the summary  [a table on a terminal, else CSV]\n"
     "  -q, --quiet            no progress\n"

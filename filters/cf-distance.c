@@ -30,7 +30,7 @@ static const char usage[] =
     "      --bound N         mark distances over N lines as 'beyond', such as 8K\n"
     "      --rate R          sample this part of the lines, such as 0.01 (SHARDS)\n"
     "      --samples N       sample at most N lines, such as 8K, at a falling rate\n"
-    "      --columns LIST    hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B     hand on only these columns of accesses, and those that are added\n"
     "      --stats           print lines, memory and sampling error on standard error\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"

@@ -34,7 +34,7 @@ static const char usage[] =
     "      --retime             make time cycles: instructions so far and costs so far\n"
     "      --summary            print cycles by level and operation as CSV; and no\n"
     "                           stream, unless -o is given\n"
-    "      --columns LIST       hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B        hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "      --csv, --term, --json\n"
     "                           the form of the summary  [a table on a terminal, else CSV]\n"

@@ -42,7 +42,7 @@ static const char usage[] =
     "      --debug-dir DIR  separate debug files are below DIR (and /usr/lib/debug)\n"
     "      --trust          take names from files that are another build than was recorded\n"
     "      --recording      where the input is cut off, keep FILE.partial and not FILE\n"
-    "      --columns LIST   hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B    hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no summary, no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"

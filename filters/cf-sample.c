@@ -37,7 +37,7 @@ static const char usage[] =
     "      --misses N         sampled misses in a row make an instruction wait  [2]\n"
     "      --set-misses N     so do N sampled misses on its set  [8]\n"
     "      --set-window N     among the last N of the thread; 0: no matter  [64]\n"
-    "      --columns LIST     hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B      hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "  -q, --quiet            no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"

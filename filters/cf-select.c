@@ -40,7 +40,7 @@ static const char usage[] =
     "      --class LIST      compulsory, capacity, conflict, ...; none  (after cf-classify)\n"
     "      --hit LIST        levels that served the access; memory  (after cf-cache)\n"
     "      --invert          keep only the accesses that do not meet the conditions\n"
-    "      --columns LIST    hand on only these columns of accesses\n"
+    "      --columns A,B     hand on only these columns of accesses\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"

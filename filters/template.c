@@ -22,7 +22,7 @@ static const char usage[] =
     "\n"
     "      --sets N          sets of the cache  [64]\n"
     "      --line-size SIZE  bytes of a cache line, a power of two  [64]\n"
-    "      --columns LIST    hand on only these columns of accesses, and those that are added\n"
+    "      --columns A,B     hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
