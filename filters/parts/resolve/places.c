@@ -17,7 +17,7 @@
 #include "filters/parts/resolve/resolve.h"
 
 enum {
-    FAST_BITS = 19,   /* binary logarithm of the entries in the cache by pc */
+    FAST_BITS = 16,   /* binary logarithm of the entries in the cache by pc: a huge page */
     FLIGHT = 16,      /* lookups that memory is asked for in advance */
     DEEPEST = 256,    /* frames of a call stack that are looked at */
     MAX_SITE = 16384, /* bytes in the text of a site */
@@ -48,7 +48,7 @@ struct node {
 struct places {
     struct resolver *r;
     struct place_options o;
-    struct fast fast[1 << FAST_BITS];
+    struct fast *fast;
     struct known *known;
     size_t known_count, known_room;
     struct node *node;
@@ -73,7 +73,10 @@ struct places *places_new(struct resolver *r, const struct place_options *option
     p->known_at = cf_counts_new();
     p->node_at = cf_counts_new();
     p->files = cf_strings_new();
-    if (p->known_at && p->node_at && p->files)
+    p->fast = cf_memory_take(sizeof *p->fast << FAST_BITS);
+    if (p->fast)
+        memset(p->fast, 0, sizeof *p->fast << FAST_BITS);
+    if (p->fast && p->known_at && p->node_at && p->files)
         return p;
     places_free(p);
     return NULL;
@@ -85,6 +88,7 @@ void places_free(struct places *p)
         return;
     for (size_t i = 0; i < p->known_count; i++)
         free(p->known[i].text);
+    free(p->fast);
     free(p->known);
     free(p->node);
     free(p->path);
