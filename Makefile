@@ -270,16 +270,19 @@ $(B)/test/test_axis: $(LIBPICTURE)
 
 # The searches of cf-capture-probe, on an engine, and what cf-infer makes of them.
 PROBE_SEARCHES := $(call objects,capture/probe/pattern.c capture/probe/measure.c \
-	capture/probe/search.c capture/probe/inclusion.c)
+	capture/probe/search.c capture/probe/inclusion.c capture/probe/conflict.c)
 $(B)/test/test_probe: $(PROBE_SEARCHES)
 $(B)/test/test_probe_policy: $(PROBE_SEARCHES) $(call objects,capture/probe/policy.c)
-$(B)/test/test_modeling: $(B)/obj/tests/unit/test_modeling.o $(PROBE_SEARCHES) \
-	$(call objects,$(addprefix filters/parts/infer/,known.c read.c exclusive.c relation.c policy.c)) \
+INFER_PARTS := $(call objects,$(addprefix filters/parts/infer/,known.c read.c exclusive.c relation.c policy.c))
+$(B)/test/test_modeling: $(B)/obj/tests/unit/test_modeling.o $(PROBE_SEARCHES) $(INFER_PARTS) \
 	$(LIBENGINE) $(LIBFORMATS)
+	$(linked)
+$(B)/test/test_probe_noise: $(B)/obj/tests/unit/test_probe_noise.o $(PROBE_SEARCHES) $(INFER_PARTS) \
+	$(call objects,$(addprefix capture/probe/,noisy.c window.c noise.c policy.c)) $(LIBENGINE) $(LIBFORMATS)
 	$(linked)
 
 # Its patterns, walked to be recorded.
-WALKED := steady second policy beyond code relation tlb frames pattern measure chain
+WALKED := steady second policy conflict beyond code relation tlb frames pattern measure chain
 $(B)/test/walk_patterns: $(call objects,$(WALKED:%=capture/probe/%.c) capture/cf_clock.c formats/base/cf_sequence.c)
 
 # What new filters start from is built and tested as one of them, but not installed.

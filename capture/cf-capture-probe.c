@@ -14,6 +14,7 @@
 
 #include "capture/cf_clock.h"
 #include "capture/probe/model.h"
+#include "capture/probe/noise.h"
 #include "capture/probe/session.h"
 #include "formats/program/cf_options.h"
 
@@ -23,6 +24,7 @@ static const char usage[] =
     "\n"
     "      --on MACHINE     a model in place of this machine: an installed description, FILE.yaml, "
     "host\n"
+    "      --noise[=PERCENT]  jitter of times, another program and a prefetcher on the model  [5]\n"
     "      --by WHAT        misses, or time  [misses where they are counted]\n"
     "      --event NAME     of libpfm4 or PAPI, that counts misses here\n"
     "      --cpu N          the CPU that is measured  [the one it runs on]\n"
@@ -33,7 +35,7 @@ static const char usage[] =
     "                       window, policy, index, share, tlb, size.code, associativity.code,\n"
     "                       ways.code, latency.code\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
-    "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
+    "      --seed N         seed of the orders, of random replacement, and of noise  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "      --probe          report whether this source can be used here, and exit\n"
     "  -q, --quiet          no remarks, no progress\n"
@@ -56,6 +58,7 @@ enum {
     STEPS = 256 << 10, /* bytes that are gone through in steps of 1 KiB */
     STEPS_THOROUGH = 1 << 20,
     POLICY_SETS = 4, /* of a model */
+    MOST_NOISE = 100,
 };
 #define MAX_LEAST ((uint64_t)1 << 12)
 #define MAX_MOST  ((uint64_t)1 << 30)
@@ -73,11 +76,19 @@ static void parse_only(const struct cf_tool *t, void *to, const char *option, ch
         cf_die(t, CF_EXIT_USAGE, "%s: names no experiment", option);
 }
 
+/* --noise[=PERCENT]. */
+static void parse_noise(const struct cf_tool *t, void *to, const char *option, char *text)
+{
+    if (text)
+        *(double *)to = cf_parse_f64(t, option, text, 0, MOST_NOISE, 0);
+}
+
 static void parse(struct capture *k, int argc, char **argv)
 {
     struct options *o = &k->o;
     const struct cf_option table[] = {
         {"on", 0, CF_TEXT(&o->on)},
+        {"noise", 0, CF_CALL(parse_noise, &o->noise), .given = &o->noisy, .may_lack = 1},
         {"by", 0, CF_WORD(&o->by, "misses time", BY_MISSES)},
         {"event", 0, CF_TEXT(&o->event)},
         {"cpu", 'c', CF_NUMBER(&o->cpu, 0, ANY_CPU - 1)},
@@ -96,6 +107,7 @@ static void parse(struct capture *k, int argc, char **argv)
     o->max = 32 << 20;
     o->cpu = ANY_CPU;
     o->seed = 1;
+    o->noise = 5;
     cf_options_read(&k->tool, argc, argv, table);
     if (optind < argc)
         cf_die(&k->tool, CF_EXIT_USAGE, "'%s': takes no input: see --help", argv[optind]);
@@ -107,6 +119,8 @@ static void parse(struct capture *k, int argc, char **argv)
         cf_die(&k->tool, CF_EXIT_USAGE,
                "--%s: is for this machine, not for a model: leave --on out",
                o->event ? "event" : "cpu");
+    if (o->noisy && !o->on)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--noise: is for a model: name one by --on");
     if (o->event && o->by == BY_TIME)
         cf_die(&k->tool, CF_EXIT_USAGE, "--event: counts misses: leave --by time out");
 }
@@ -155,6 +169,9 @@ static void state_model(struct capture *k)
     (void)cf_writer_fact(k->writer, "experiment", "clock",
                          k->o.by == BY_TIME ? "latencies of the description" : "none");
     (void)cf_writer_number(k->writer, "experiment", "page_bytes", MAX_MOST);
+    if (k->o.noisy)
+        (void)cf_writer_fact(k->writer, "experiment", "noise",
+                             cf_tool_text(&k->tool, "%g", k->o.noise));
 }
 
 static void header(struct capture *k)
@@ -184,9 +201,10 @@ static void measure_model(struct capture *k)
 {
     struct probe *p = &k->probe;
 
-    if (probe_search(p) != 0 || probe_policy(p, POLICY_SETS, k->o.thorough ? 8 : 3, 0) != 0)
+    if ((k->o.noisy ? probe_noisy(p) : probe_search(p)) != 0 ||
+        probe_policy(p, POLICY_SETS, k->o.thorough ? 8 : 3, 0) != 0)
         return;
-    if (!k->o.quick)
+    if (!k->o.quick && !k->o.noisy)
         (void)probe_paper(p, k->o.thorough ? STEPS_THOROUGH : STEPS, k->o.thorough ? 8 : 3);
 }
 
@@ -194,13 +212,19 @@ static void measure_model(struct capture *k)
 static int measure(struct capture *k, struct cf_model *model)
 {
     const struct options *o = &k->o;
+    static struct noise noise;
     struct probe *p = &k->probe;
     int status = CF_EXIT_OK;
 
-    *p = (struct probe){.bench = model ? cf_model_bench(model) : cf_here_bench(k->here),
+    if (o->noisy)
+        noise_begin(&noise, cf_model_bench(model), o->noise / 100, o->seed);
+    *p = (struct probe){.bench = o->noisy ? &noise.bench
+                                 : model  ? cf_model_bench(model)
+                                          : cf_here_bench(k->here),
                         .seed = o->seed,
                         .most = o->max,
                         .by_time = o->by == BY_TIME || k->here,
+                        .noisy = o->noisy,
                         .row = write_row,
                         .arg = k};
     if (model)
@@ -223,9 +247,13 @@ static int measure(struct capture *k, struct cf_model *model)
 static struct cf_model *open_model(struct capture *k)
 {
     const struct model_options with = {.machine = k->o.on,
-                                       .size = 2 * k->o.max + LONGEST_LINE,
+                                       .size = 2 * k->o.max + LONGEST_LINE +
+                                               (k->o.noisy ? NOISE_ROOM : 0),
                                        .seed = k->o.seed,
-                                       .by_time = k->o.by == BY_TIME};
+                                       .by_time = k->o.by == BY_TIME,
+                                       .prefetch = !k->o.noisy     ? NULL
+                                                   : k->o.seed % 2 ? "next-line"
+                                                                   : "stride"};
 
     return cf_model_new(&k->tool, &with);
 }

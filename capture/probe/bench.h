@@ -46,6 +46,7 @@ struct cf_bench {
     int (*run)(void *self, const struct cf_visit *v, struct cf_measured *m);
     uint64_t step; /* ticks by which the clock advances at once; 0: none are known */
     uint64_t size; /* bytes of the buffer: offsets are below */
+    uint64_t behind; /* forget() takes out lines so far behind those visited, too; or 0 */
 };
 
 #endif

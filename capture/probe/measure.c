@@ -56,7 +56,7 @@ int probe_visit(struct probe *p, unsigned level, uint32_t warm, uint32_t rounds,
 
     if (p->error)
         return -1;
-    if (p->by_time && level > 1 && rounds) {
+    if (p->by_time && (level > 1 || p->noisy) && rounds) {
         if (measured > p->ticks_room) {
             free(p->ticks);
             p->ticks = malloc(measured * sizeof *p->ticks);

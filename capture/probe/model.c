@@ -164,12 +164,25 @@ static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
     return 0;
 }
 
+/* Takes the nodes so far behind those that were visited as visited, too. */
+static void add_behind(struct cf_model *k, uint64_t nodes)
+{
+    const size_t words = nodes / 64;
+    const unsigned bits = nodes % 64;
+
+    for (size_t i = k->o.size / CF_NODE / 64; i-- > words;)
+        k->visited[i] |= k->visited[i - words] << bits |
+                         (bits && i > words ? k->visited[i - words - 1] >> (64 - bits) : 0);
+}
+
 static int forget(void *self)
 {
     struct cf_model *k = self;
     uint64_t offset[4096], rows = 0;
     uint32_t n = 0;
 
+    if (k->bench.behind)
+        add_behind(k, k->bench.behind / CF_NODE);
     for (size_t i = 0; i < k->o.size / CF_NODE / 64; i++)
         rows += (uint64_t)__builtin_popcountll(k->visited[i]);
     ask(k, &(struct answer){.skip = rows});
@@ -192,7 +205,7 @@ static int forget(void *self)
 static void become(const struct cf_model *k, const char *name, int in, int out)
 {
     char path[PATH_MAX], seed[32];
-    const char *line[] = {name, "-q", "-m", k->o.machine, NULL, NULL, NULL};
+    const char *line[] = {name, "-q", "-m", k->o.machine, NULL, NULL, NULL, NULL, NULL};
     sigset_t end;
 
     /* it ends with its input alone */
@@ -206,6 +219,8 @@ static void become(const struct cf_model *k, const char *name, int in, int out)
         snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)k->o.seed);
         line[4] = seed;
         line[5] = "--cores=1";
+        line[6] = k->o.prefetch ? "--prefetch" : NULL;
+        line[7] = k->o.prefetch;
     }
     snprintf(path, sizeof path, "%s/%s", cf_suite_dir("bin"), name);
     if (access(path, X_OK) != 0 && cf_command_find(name, path, sizeof path) != 0)

@@ -16,6 +16,7 @@ struct model_options {
     uint64_t size;       /* bytes of the buffer */
     uint64_t seed;       /* of random replacement */
     int by_time;
+    const char *prefetch; /* as --prefetch of cf-cache takes it, or NULL */
 };
 
 struct cf_model;

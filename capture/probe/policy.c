@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/probe/probe.h"
+#include "capture/probe/conflict.h"
 #include "formats/base/cf_sequence.h"
 #include "formats/stream/cf.h"
 
@@ -36,12 +36,30 @@ struct sequences {
     uint64_t block[2 * CF_SEQUENCE_WAYS];
 };
 
+/* Where there is noise: lines in a page each, which no prefetcher brings, see conflict.h. */
+static int choose_apart(struct sequences *q)
+{
+    const struct probe_level *l = &q->p->level[0];
+    const uint64_t step = conflict_step(l->way_size, l->line),
+                   from = q->sets <= 2 ? CONFLICT_PAGE - l->line : q->set * l->line;
+
+    probe_clear(q->p);
+    probe_add(q->p, from, from + 2 * q->ways * step, step);
+    if (q->p->error)
+        return -1;
+    probe_order(q->p);
+    memcpy(q->block, q->p->nodes.offset, 2 * q->ways * sizeof *q->block);
+    return 0;
+}
+
 /* Lines of the set, in another order each time: one at some place in each part of the buffer. */
 static int choose_blocks(struct sequences *q)
 {
     const uint64_t way = q->p->level[0].way_size, bytes = q->part * way,
                    from = q->set * q->p->level[0].line;
 
+    if (q->p->noisy)
+        return choose_apart(q);
     probe_clear(q->p);
     probe_add(q->p, from, from + 2 * q->ways * bytes, bytes);
     if (q->p->error)
@@ -162,6 +180,7 @@ int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap)
     int status;
 
     if (!ways || ways > CF_SEQUENCE_WAYS || l->line < CF_NODE || !parts ||
+        (p->noisy && 2 * (ways + 1) * conflict_step(l->way_size, l->line) > p->bench->size) ||
         (gap && (ways < 2 || l->line < CF_SEQUENCE_TOUCHES * CF_NODE)))
         return 0;
     q.sets = (uint32_t)(l->way_size / l->line);

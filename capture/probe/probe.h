@@ -56,6 +56,7 @@ struct probe {
     uint64_t seed;
     uint64_t most;                        /* bytes of the largest cache that is looked for */
     int by_time;                          /* else by misses */
+    int noisy;                            /* each access is timed, of the first level, too */
     int paper;                            /* steady: the steps of the paper, too */
     unsigned other[PROBE_OTHERS], others; /* steady: CPUs that may share a level */
     struct cf_bench *ordinary; /* steady: in pages of the system's ordinary size, or NULL */
@@ -142,6 +143,12 @@ uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_mea
    p->error. */
 int probe_search(struct probe *p);
 void probe_free(struct probe *p);
+
+/* ---- noisy.c ---- */
+
+/* The same where other programs take lines out of the caches, times vary, and lines are prefetched.
+   0, or -1 with p->error. */
+int probe_noisy(struct probe *p);
 
 /* ---- steady.c ---- */
 

@@ -20,6 +20,8 @@ struct options {
     uint32_t cpu; /* ANY_CPU: none was named */
     int quick, thorough;
     uint64_t max, seed;
+    int noisy;     /* noise on a model, */
+    double noise;  /* percent */
     unsigned only; /* bits, by number in experiments; 0: all */
 };
 

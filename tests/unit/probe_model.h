@@ -33,13 +33,35 @@ struct model {
     struct cf_hierarchy *h;
     uint32_t ticks[PROBE_LEVELS + 1]; /* of each level, and of memory */
     int by_time;
+    enum cf_prefetcher prefetch; /* of the first level */
     uint8_t *hit;
     size_t room;
+    /* where lines are flushed one by one, as the tool does: what was visited since */
+    uint64_t *visited;
+    size_t visits;
+    const uint64_t *behind; /* of the bench */
 };
+
+enum { FEW = 1 << 16 }; /* visits; after more, all is emptied */
 
 static inline int forget(void *self)
 {
-    cf_hierarchy_empty(((struct model *)self)->h);
+    static uint8_t op[FEW], hit[FEW];
+    struct model *k = self;
+    const size_t visits = k->visits;
+
+    k->visits = 0;
+    if (k->visited && visits <= FEW) {
+        memset(op, CF_FLUSH, visits);
+        for (int behind = 0; behind < 2; behind++) {
+            if (cf_hierarchy_run(k->h, k->visited, op, NULL, 0, (uint32_t)visits, 0, 0, hit) != 0)
+                return -1;
+            for (size_t i = 0; i < visits; i++)
+                k->visited[i] += *k->behind;
+        }
+        return 0;
+    }
+    cf_hierarchy_empty(k->h);
     return 0;
 }
 
@@ -56,6 +78,9 @@ static inline int run(void *self, const struct cf_visit *v, struct cf_measured *
         k->room = v->count;
         k->hit = realloc(k->hit, k->room);
     }
+    if (k->visited && k->visits + v->count <= FEW)
+        memcpy(k->visited + k->visits, v->offset, v->count * sizeof *v->offset);
+    k->visits += v->count;
     for (uint32_t round = 0; round < v->warm + v->rounds; round++) {
         if (cf_hierarchy_run(k->h, v->offset, NULL, NULL, 0, v->count, 0, 0, k->hit) != 0)
             return -1;
@@ -90,7 +115,7 @@ static inline void describe(const struct model *k)
 /* -> the engine that the bench runs on. */
 static inline void open_model(struct model *k, int by_time, uint64_t seed)
 {
-    const struct cf_hierarchy_options o = {.cores = 1, .seed = seed};
+    const struct cf_hierarchy_options o = {.cores = 1, .seed = seed, .prefetch = {k->prefetch}};
     char problem[256] = "";
 
     k->by_time = by_time;

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * noisy.c - level after level where noise hides the misses of single lines in windows: windows say
+ * roughly how large a level is, sets of lines that evict each other (conflict.h) how many ways it
+ * has and how large they are, which must be as large as the windows say.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/probe/conflict.h"
+#include "capture/probe/window.h"
+
+enum {
+    PAGE = CONFLICT_PAGE,
+    LONGEST_LINE = 65536,
+    REPEATS = 5,
+    APART = 8,   /* as of probe_limit() */
+    CLOSE = 12,  /* times of a latency are within such a part of it */
+    SINGLE = 15, /* accesses of which the median time is taken */
+    MOST_WAYS = 64,
+    MOST_TRIED = 20000000, /* accesses to sets that there may be */
+    QUICK = 12,            /* trials of one */
+    PLACES = 6,            /* of sets that are tried */
+    ROWS = 2,              /* at least, that show what was found */
+    PASSES = 8,            /* of the first level, */
+    PASSES_BEHIND = 4,
+    NEXT = 200,     /* trials that see a line evicted, at most, */
+    NEXT_SEEN = 16, /* and evictions */
+};
+
+static int order_of_ticks(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static uint64_t median(uint64_t *value, size_t n)
+{
+    qsort(value, n, sizeof *value, order_of_ticks);
+    return value[n / 2];
+}
+
+/* Whether sorted times of one latency are so close that none is taken for another level's: their
+   middle, too, is off by some of that. */
+static int are_close(const uint64_t *value, size_t n)
+{
+    const uint64_t middle = value[n / 2];
+
+    return value[n - 1] <= middle + middle / CLOSE && value[0] >= middle - middle / CLOSE;
+}
+
+static unsigned passes(unsigned level)
+{
+    return level == 1 ? PASSES : PASSES_BEHIND;
+}
+
+/* ---- the line ---- */
+
+/* Of two accesses the second is to the lower address, in pages that were not visited: no prefetcher
+   brings it. 1: it misses, 0: it does not, 2: now this, now that, -1: p->error. */
+static int apart(struct probe *p, unsigned level, uint64_t d)
+{
+    unsigned missed = 0;
+
+    for (unsigned i = 0; i < REPEATS; i++) {
+        const uint64_t at = (uint64_t)probe_below(&p->seed, 64) * 2 * LONGEST_LINE;
+        struct cf_measured m = {0};
+
+        /* what was prefetched there goes, too */
+        probe_clear(p);
+        probe_add(p, at, at + PAGE, CF_NODE);
+        probe_add(p, at + d / PAGE * PAGE, at + d / PAGE * PAGE + (d < PAGE ? 0 : PAGE), CF_NODE);
+        if (probe_visit(p, level, 1, 0, &m) != 0 || probe_forget(p) != 0)
+            return -1;
+        probe_clear(p);
+        probe_add(p, at + d, at + d + 1, 1);
+        probe_add(p, at, at + 1, 1);
+        if (probe_visit(p, level, 0, 1, &m) != 0)
+            return -1;
+        probe_emit(p, "pair", d, level, &m);
+        missed += m.misses > 1;
+    }
+    return missed == REPEATS ? 1 : missed <= REPEATS / 2 ? 0 : 2;
+}
+
+static int find_line(struct probe *p, unsigned level)
+{
+    const uint64_t before = level > 1 ? p->level[level - 2].line : 0;
+
+    for (uint64_t d = before > CF_NODE ? before / 2 : CF_NODE; d <= LONGEST_LINE; d *= 2) {
+        const int now = apart(p, level, d);
+
+        if (now) {
+            p->level[level - 1].line = now == 1 ? d : 0;
+            p->bench->behind = p->level[0].line; /* what is prefetched */
+            return now == 1 ? 1 : now < 0 ? -1 : 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- ways, and how large they are ---- */
+
+static void emit(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
+                 const struct cf_measured *row, unsigned rows)
+{
+    for (unsigned i = 0; i < rows; i++)
+        probe_emit(p, experiment, parameter, level, &row[i]);
+}
+
+/* What was seen of some lines of a set, as rows of what a window of `bytes`, and one without the
+   last `part` of it, has of these; as many rows as there are evictions, where they evict. */
+static void show(struct probe *p, unsigned level, const struct conflict_seen *s, int evicts,
+                 uint64_t bytes, uint64_t part, uint64_t lines)
+{
+    struct cf_measured row[ROWS] = {{0}};
+    const unsigned enough = s->evicted / ROWS, half = s->trials / ROWS;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->trials; i++) {
+        row[n].accesses++;
+        row[n].misses += s->out[i];
+        row[n].has_misses = 1;
+        row[n].method = 3;
+        if (n + 1 < ROWS && (evicts ? row[n].misses >= enough : row[n].accesses >= half))
+            n++;
+    }
+    emit(p, "size", bytes, level, row, ROWS);
+    emit(p, "way-size", part, level, row, ROWS);
+    emit(p, "associativity", lines, level, row, ROWS);
+}
+
+/* The last line of some page. */
+static uint64_t place_of(struct probe *p, uint64_t line)
+{
+    return (uint64_t)(1 + probe_below(&p->seed, 64)) * PAGE - line;
+}
+
+/* 1: a level of so many ways, a multiple of `way` bytes apart; 0: not; -1: p->error. */
+static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way, int sure)
+{
+    const uint64_t line = p->level[level - 1].line;
+    struct conflict c = {.level = level,
+                         .at = place_of(p, line),
+                         .step = conflict_step(way, line),
+                         .way = way,
+                         .lines = ways,
+                         .passes = passes(level),
+                         .choices = 1,
+                         .quick = QUICK};
+    struct conflict_seen more, less;
+    int now = conflict_decide(p, &c, &more);
+
+    if (now != CONFLICT_EVICTED || !sure)
+        return now < 0 ? -1 : now == CONFLICT_EVICTED;
+    c.choices = 2;
+    c.quick = 0;
+    now = conflict_decide(p, &c, &more);
+    if (now != CONFLICT_EVICTED)
+        return now < 0 ? -1 : 0;
+    /* a level behind that is inclusive may have too many of some lines: then others are tried */
+    c.without = 1;
+    now = CONFLICT_EVICTED;
+    for (unsigned i = 0; now > 0 && i < PLACES; i++) {
+        c.at = place_of(p, line);
+        now = conflict_clean(p, &c) != 0 ? -1 : conflict_decide(p, &c, &less);
+    }
+    if (now != CONFLICT_STAYS)
+        return now < 0 ? -1 : 0;
+    show(p, level, &more, 1, way * ways + line, way - line, ways + 1);
+    show(p, level, &less, 0, way * ways, way, ways);
+    return 1;
+}
+
+/* Also where it is no multiple of the way but of a part of it that is a page's. */
+static int try_ways(struct probe *p, unsigned level, struct window_range *r, uint32_t ways,
+                    uint64_t sets)
+{
+    struct probe_level *l = &p->level[level - 1];
+    int now;
+
+    if (!sets || p->accesses > r->until)
+        return 0;
+    now = has_ways(p, level, ways, sets * l->line, 0);
+    if (now > 0)
+        now = has_ways(p, level, ways, sets * l->line, 1);
+    if (now > 0) {
+        l->way_size = sets * l->line;
+        l->size = ways * l->way_size;
+    }
+    return now;
+}
+
+/* Ways that divide what the windows say exactly; then sets that are a power of two; then all. Few
+   ways first: as many lines of a part of the way evict each other. */
+static int find_ways(struct probe *p, unsigned level, struct window_range *r)
+{
+    int now = 0;
+
+    r->until = p->accesses + MOST_TRIED;
+    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
+        if (r->exact && r->exact % ways == 0)
+            now = try_ways(p, level, r, ways, r->exact / ways);
+    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
+        for (uint64_t sets = 1; !now && sets * ways <= r->most; sets *= 2)
+            if (sets * ways >= r->least)
+                now = try_ways(p, level, r, ways, sets);
+    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
+        for (uint64_t sets = r->most / ways;
+             !now && sets && sets * ways >= r->least && p->accesses < r->until; sets--)
+            now = try_ways(p, level, r, ways, sets);
+    return now;
+}
+
+static int find_level(struct probe *p, unsigned level)
+{
+    struct probe_level *l = &p->level[level - 1];
+    struct window_range r = {0};
+    int now = find_line(p, level);
+
+    if (now <= 0 || (now = window_range(p, level, &r)) <= 0)
+        return now;
+    if (window_exact(p, level, &r) < 0 || window_sweep(p, level) != 0)
+        return -1;
+    if (probe_may_be_exclusive(p, level))
+        r.least -= r.least < l[-1].reach / l->line ? r.least : l[-1].reach / l->line;
+    if (level > 1 && r.least < l[-1].size / l->line / 2)
+        r.least = l[-1].size / l->line / 2; /* no level is so small */
+    return find_ways(p, level, &r);
+}
+
+/* ---- which levels there are ---- */
+
+/* By time: what an access to a line that is in the first level takes, and one to memory. */
+static int first_ticks(struct probe *p)
+{
+    uint64_t memory[SINGLE], level[SINGLE];
+    struct cf_measured m;
+
+    for (unsigned i = 0; i < SINGLE; i++) {
+        const uint64_t at = (uint64_t)probe_below(&p->seed, 256) * PAGE;
+
+        probe_clear(p);
+        probe_add(p, at, at + 1, 1);
+        m = (struct cf_measured){0};
+        if (probe_forget(p) != 0 || probe_visit(p, 1, 0, 1, &m) != 0)
+            return -1;
+        memory[i] = m.time;
+        m.has_misses = 0;
+        m.method = 2;
+        probe_emit(p, "latency", 0, 255, &m);
+        m = (struct cf_measured){0};
+        if (probe_visit(p, 1, 0, 1, &m) != 0)
+            return -1;
+        level[i] = m.time;
+        m.has_misses = 0;
+        m.method = 2;
+        probe_emit(p, "latency", CF_NODE, 1, &m);
+    }
+    p->memory_ticks = median(memory, SINGLE);
+    p->level[0].ticks = median(level, SINGLE);
+    return p->level[0].ticks < p->memory_ticks && are_close(memory, SINGLE);
+}
+
+/* Whether lines that were evicted from the last level found are in another one; by time, what that
+   takes. */
+static int has_next(struct probe *p, unsigned level)
+{
+    const struct probe_level *l = &p->level[level - 2];
+    struct conflict c = {.level = level - 1,
+                         .at = place_of(p, l->line),
+                         .step = conflict_step(l->way_size, l->line),
+                         .way = l->way_size,
+                         .lines = (uint32_t)(l->size / l->way_size),
+                         .passes = passes(level - 1)};
+    uint64_t ticks[NEXT_SEEN];
+    struct cf_measured here = {0}, next = {0};
+    unsigned seen = 0;
+
+    for (unsigned i = 0; i < NEXT && seen < NEXT_SEEN; i++) {
+        struct cf_measured m = {0};
+        const int now = conflict_once(p, &c, i % 4, &m);
+
+        if (now < 0)
+            return -1;
+        here.accesses++;
+        here.misses += m.misses;
+        here.has_misses = 1;
+        if (now != CONFLICT_EVICTED)
+            continue;
+        ticks[seen++] = m.time;
+    }
+    if (seen < NEXT_SEEN)
+        return 0;
+    if (p->by_time) {
+        struct cf_measured m = {.accesses = 1, .time = median(ticks, seen), .method = 3};
+
+        probe_emit(p, "latency", 2 * l->size, level, &m);
+        p->level[level - 1].ticks = m.time;
+        return m.time + m.time / APART < p->memory_ticks;
+    }
+    c.counted = level;
+    for (uint64_t i = 0; i < here.accesses; i++)
+        if (conflict_once(p, &c, i % 4, &next) < 0)
+            return -1;
+    probe_emit(p, "levels", 2 * l->size, level - 1, &here);
+    probe_emit(p, "levels", 2 * l->size, level, &next);
+    return 2 * next.misses < here.misses;
+}
+
+int probe_noisy(struct probe *p)
+{
+    int now = p->by_time ? first_ticks(p) : 1;
+
+    for (unsigned level = 1; now > 0 && level <= PROBE_LEVELS; level++) {
+        if (level > 1)
+            now = has_next(p, level);
+        if (now > 0) {
+            p->levels = level;
+            now = find_level(p, level);
+        }
+    }
+    return now < 0 ? -1 : 0;
+}

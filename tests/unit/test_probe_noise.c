@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_probe_noise.c [FIRST [MACHINES [EVERY [SEED]]]] - the closed loop with noise: rows that
+ * capture/probe measures on the random machines of test_probe, with times that vary by a twentieth,
+ * another program, and by seed a next-line or a stride prefetcher, and what cf-infer says by them:
+ * how many values are right, wrong and not told.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/probe/noise.h"
+#include "tests/unit/probe_infer.h"
+#include "tests/unit/probe_model.h"
+
+enum { MOST_UNTOLD = 4 }; /* one in so many */
+enum { SEEDS = 5, EVERY = 23, POLICY_SETS = 4, POLICY_REPEATS = 3, SHOWN = 3 };
+enum { POLICY = LINE + 1, JUDGED };
+enum outcome { RIGHT, WRONG, UNTOLD, OUTCOMES };
+
+static const char *const judged[JUDGED] = {"size", "ways", "line", "policy"};
+
+struct tally {
+    uint32_t count[SHOWN][JUDGED][OUTCOMES];
+    uint64_t accesses;
+};
+
+static void add(struct tally *t, const struct tally *other)
+{
+    t->accesses += other->accesses;
+    for (unsigned i = 0; i < SHOWN; i++)
+        for (unsigned what = 0; what < JUDGED; what++)
+            for (unsigned o = 0; o < OUTCOMES; o++)
+                t->count[i][what][o] += other->count[i][what][o];
+}
+
+static uint32_t sum(const struct tally *t, enum outcome o)
+{
+    uint32_t all = 0;
+
+    for (unsigned i = 0; i < SHOWN; i++)
+        for (unsigned what = 0; what < JUDGED; what++)
+            all += t->count[i][what][o];
+    return all;
+}
+
+static void judge(const struct infer *f, const struct model *k, struct tally *t)
+{
+    for (unsigned i = 0; i < SHOWN; i++) {
+        const struct cf_level *is = &k->m.level[i];
+        const uint64_t truth[] = {is->size, is->ways, is->line};
+        const struct cache *c = NULL;
+
+        for (unsigned n = 0; n < f->caches; n++)
+            if (f->cache[n].level == i + 1 && !f->cache[n].code)
+                c = &f->cache[n];
+        for (unsigned what = SIZE; what <= LINE; what++) {
+            const int told = c && c->value[what].how == MEASURED;
+
+            if (i < k->m.levels || told)
+                t->count[i][what][!told                                                 ? UNTOLD
+                                  : i < k->m.levels && c->value[what].is == truth[what] ? RIGHT
+                                                                                        : WRONG]++;
+        }
+        if (i == 0)
+            t->count[0][POLICY][!c || c->policy.how != MEASURED ? UNTOLD
+                                : (c->policy.is == is->policy || c->policy.same >> is->policy & 1)
+                                    ? RIGHT
+                                    : WRONG]++;
+    }
+}
+
+static void try_machine(struct model *k, uint32_t number, int by_time, uint64_t seed,
+                        struct tally *t)
+{
+    static struct infer f;
+    static struct noise noise;
+    struct cf_bench bench = bench_of(k);
+    struct probe p = {.bench = &noise.bench,
+                      .seed = seed,
+                      .most = 2 * MOST,
+                      .by_time = by_time,
+                      .noisy = 1,
+                      .row = take_row,
+                      .arg = &f};
+    struct tally now = {.accesses = 0};
+
+    f = (struct infer){
+        .machine = (char *)"model:random", .unit = (char *)"cycles", .o.least = 0.95};
+    bench.size += NOISE_ROOM;
+    k->behind = &bench.behind;
+    k->prefetch = seed % 2 ? CF_PREFETCH_NEXT_LINE : CF_PREFETCH_STRIDE;
+    open_model(k, by_time, seed);
+    noise_begin(&noise, &bench, 0.05, seed);
+    if (probe_noisy(&p) != 0 || probe_policy(&p, POLICY_SETS, POLICY_REPEATS, 0) != 0)
+        exit(1);
+    find_changes(&f);
+    know(&f);
+    judge(&f, k, &now);
+    now.accesses = p.accesses;
+    add(t, &now);
+    if (sum(&now, WRONG) + sum(&now, UNTOLD)) {
+        note("machine %u, seed %llu, by %s: %u wrong, %u not told, %llu accesses", number,
+             (unsigned long long)seed, by_time ? "time" : "misses", sum(&now, WRONG),
+             sum(&now, UNTOLD), (unsigned long long)p.accesses);
+        describe(k);
+        for (unsigned i = 0; i < p.levels; i++)
+            note("found L%u: %llu bytes, way %llu, line %llu, %llu ticks", i + 1,
+                 (unsigned long long)p.level[i].size, (unsigned long long)p.level[i].way_size,
+                 (unsigned long long)p.level[i].line, (unsigned long long)p.level[i].ticks);
+        if (now.count[0][POLICY][RIGHT] == 0)
+            note("policy: %s", f.caches ? f.cache[0].policy.by : "none");
+    }
+    forget_rows(&f);
+    probe_free(&p);
+    cf_hierarchy_free(k->h);
+}
+
+/* Each second one, of those that are asked for. */
+static void try_half(uint32_t from, uint32_t to, uint32_t every, uint64_t seed, struct tally *t)
+{
+    static struct model k;
+    static uint64_t visited[FEW];
+    uint32_t tried = 0;
+
+    for (uint32_t i = from; i < to; i += 2 * every)
+        for (uint64_t s = 1; s <= SEEDS; s++, tried++)
+            for (int by_time = 0; by_time < 2; by_time++) {
+                if (seed ? s != seed : !thorough() && s != 1 + tried / SEEDS % SEEDS)
+                    continue;
+                make_machine(i, &k.m, k.ticks);
+                k.visited = visited;
+                if (!waits(&k.m))
+                    try_machine(&k, i, by_time, s, t);
+            }
+    free(k.hit);
+}
+
+int main(int argc, char **argv)
+{
+    const uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0,
+                   machines = argc > 2 ? (uint32_t)atoi(argv[2]) : MACHINES,
+                   every = argc > 3     ? (uint32_t)atoi(argv[3])
+                           : thorough() ? 1
+                                        : EVERY;
+    const uint64_t seed = argc > 4 ? (uint64_t)atoi(argv[4]) : 0;
+    static struct tally t, half;
+    uint32_t right, wrong, untold;
+    int ends[2];
+    pid_t child;
+
+    if (pipe(ends) != 0 || (child = fork()) < 0)
+        exit(1);
+    if (child == 0) {
+        try_half(first + every, first + machines, every, seed, &half);
+        _exit(write(ends[1], &half, sizeof half) == sizeof half ? 0 : 1);
+    }
+    close(ends[1]);
+    try_half(first, first + machines, every, seed, &t);
+    need(read(ends[0], &half, sizeof half) == sizeof half, "the other half of the machines");
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    add(&t, &half);
+    for (unsigned i = 0; i < SHOWN; i++)
+        for (unsigned what = 0; what < JUDGED; what++)
+            if (i == 0 || what != POLICY)
+                note("L%u %s: %u right, %u wrong, %u not told", i + 1, judged[what],
+                     t.count[i][what][RIGHT], t.count[i][what][WRONG], t.count[i][what][UNTOLD]);
+    right = sum(&t, RIGHT);
+    wrong = sum(&t, WRONG);
+    untold = sum(&t, UNTOLD);
+    note("%llu accesses", (unsigned long long)t.accesses);
+    ok(right > 0 && 200 * wrong <= right + wrong, "%u values right, %u wrong: at most 0.5 %%",
+       right, wrong);
+    ok(MOST_UNTOLD * untold <= right + wrong + untold, "%u not told", untold);
+    return done();
+}
