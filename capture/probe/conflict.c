@@ -75,7 +75,7 @@ static int may_conflict(const struct conflict *c, uint64_t line, uint64_t step, 
         const uint64_t way = c->way / part, rest = distance % way;
 
         if (c->way % (part * line) == 0 && (part == 1 || step % way) &&
-            (rest < line || rest > way - line))
+            (rest < line || rest + 2 * line > way)) /* the line behind may be prefetched */
             return 1;
     }
     return 0;

@@ -20,7 +20,8 @@ enum {
     MOST_WAYS = 64,
     MOST_TRIED = 20000000, /* accesses to sets that there may be */
     QUICK = 12,            /* trials of one */
-    PLACES = 6,            /* of sets that are tried */
+    PLACES = 7,            /* of lines that are tried, */
+    MINIMAL = 3,           /* and those that must be what they seem */
     ROWS = 2,              /* at least, that show what was found */
     PASSES = 8,            /* of the first level, */
     PASSES_BEHIND = 4,
@@ -137,8 +138,35 @@ static uint64_t place_of(struct probe *p, uint64_t line)
     return (uint64_t)(1 + probe_below(&p->seed, 64)) * PAGE - line;
 }
 
-/* 1: a level of so many ways, a multiple of `way` bytes apart; 0: not; -1: p->error. */
-static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way, int sure)
+/* The same lines with and without one of them: 1: they evict, and do not without it; 0: they do not
+   evict, 2: they do without it, too, or it is not clear. -1: p->error. */
+static int is_minimal(struct probe *p, struct conflict *c, struct conflict_seen *more,
+                      struct conflict_seen *less)
+{
+    uint64_t seed;
+    int now;
+
+    c->at = place_of(p, p->level[c->level - 1].line);
+    c->without = 0;
+    c->quick = 0;
+    seed = p->seed;
+    now = conflict_decide(p, c, more);
+    if (now != CONFLICT_EVICTED)
+        return now == CONFLICT_STAYS ? 0 : now;
+    c->without = 1;
+    c->quick = QUICK;
+    p->seed = seed; /* of what takes them out of levels before, too */
+    if (conflict_clean(p, c) != 0)
+        return -1;
+    p->seed = seed;
+    now = conflict_decide(p, c, less);
+    return now < 0 ? -1 : now == CONFLICT_STAYS ? 1 : 2;
+}
+
+/* 1: a level of so many ways, a multiple of `way` bytes apart; 0: not; -1: p->error. Where a level
+   behind is inclusive, and has too many of some lines, they are evicted whatever the others are:
+   so they are tried in several places, and must evict in all. */
+static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way)
 {
     const uint64_t line = p->level[level - 1].line;
     struct conflict c = {.level = level,
@@ -149,32 +177,26 @@ static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way
                          .passes = passes(level),
                          .choices = 1,
                          .quick = QUICK};
-    struct conflict_seen more, less;
-    int now = conflict_decide(p, &c, &more);
+    struct conflict_seen more[MINIMAL], less[MINIMAL];
+    unsigned minimal = 0;
+    int now = conflict_decide(p, &c, more);
 
-    if (now != CONFLICT_EVICTED || !sure)
-        return now < 0 ? -1 : now == CONFLICT_EVICTED;
-    c.choices = 2;
-    c.quick = 0;
-    now = conflict_decide(p, &c, &more);
     if (now != CONFLICT_EVICTED)
         return now < 0 ? -1 : 0;
-    /* a level behind that is inclusive may have too many of some lines: then others are tried */
-    c.without = 1;
-    now = CONFLICT_EVICTED;
-    for (unsigned i = 0; now > 0 && i < PLACES; i++) {
-        c.at = place_of(p, line);
-        now = conflict_clean(p, &c) != 0 ? -1 : conflict_decide(p, &c, &less);
+    for (unsigned i = 0; minimal < MINIMAL && i < PLACES; i++) {
+        now = is_minimal(p, &c, &more[minimal], &less[minimal]);
+        if (now <= 0)
+            return now;
+        minimal += now == 1;
     }
-    if (now != CONFLICT_STAYS)
-        return now < 0 ? -1 : 0;
-    show(p, level, &more, 1, way * ways + line, way - line, ways + 1);
-    show(p, level, &less, 0, way * ways, way, ways);
-    return 1;
+    for (unsigned i = 0; minimal == MINIMAL && i < MINIMAL; i++) {
+        show(p, level, &more[i], 1, way * ways + line, way - line, ways + 1);
+        show(p, level, &less[i], 0, way * ways, way, ways);
+    }
+    return minimal == MINIMAL;
 }
 
-/* Also where it is no multiple of the way but of a part of it that is a page's. */
-static int try_ways(struct probe *p, unsigned level, struct window_range *r, uint32_t ways,
+static int try_ways(struct probe *p, unsigned level, const struct window_range *r, uint32_t ways,
                     uint64_t sets)
 {
     struct probe_level *l = &p->level[level - 1];
@@ -182,9 +204,7 @@ static int try_ways(struct probe *p, unsigned level, struct window_range *r, uin
 
     if (!sets || p->accesses > r->until)
         return 0;
-    now = has_ways(p, level, ways, sets * l->line, 0);
-    if (now > 0)
-        now = has_ways(p, level, ways, sets * l->line, 1);
+    now = has_ways(p, level, ways, sets * l->line);
     if (now > 0) {
         l->way_size = sets * l->line;
         l->size = ways * l->way_size;
