@@ -24,7 +24,9 @@
 
 enum {
     PAGE = CONFLICT_PAGE,
-    TIMES = 3, /* as many lines as the levels before have ways take a line out of them */
+    STEPS = 3,
+    MOST_SWEPT = 8192, /* lines of the first level */
+    TIMES = 3,         /* as many lines as the levels before have ways take a line out of them */
 };
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -84,7 +86,9 @@ static int may_conflict(const struct conflict *c, uint64_t line, uint64_t step, 
 /* The lines of trials. */
 struct plan {
     uint64_t place[CONFLICT_LINES];
-    struct probe_nodes own, others; /* that take the line, and the others, out of levels before */
+    struct probe_nodes own[STEPS],
+        others[STEPS]; /* that take the line, and the others, out of levels
+                                                     before, one after the other */
     int possible;
     uint64_t *used; /* a bit a page: one line stands there, so that no stride is seen */
 };
@@ -98,18 +102,15 @@ static int take_page(uint64_t *used, uint64_t place)
     return !taken;
 }
 
-/* Adds to the nodes what takes the line `at` out of the levels before. 1, or 0 where there are few
-   such. */
-static int add_away(struct probe *p, const struct conflict *c, uint64_t at, uint64_t *used)
+/* Adds to the nodes so many that are multiples of `step` from the line `at`, and share no set of the
+   level with it. 1, or 0 where there are few such. */
+static int add_away(struct probe *p, const struct conflict *c, uint64_t at, uint64_t step,
+                    uint64_t wanted, uint64_t *used)
 {
-    const uint64_t line = p->level[c->level - 1].line, step = step_before(p, c->level);
-    const uint64_t steps = step ? p->bench->size / step : 0,
+    const uint64_t line = p->level[c->level - 1].line, all = wanted,
+                   steps = step ? p->bench->size / step : 0,
                    from = steps ? probe_below(&p->seed, (uint32_t)steps) : 0;
-    uint64_t wanted = c->without ? c->lines : 2, all;
 
-    for (unsigned i = 0; i + 1 < c->level; i++)
-        wanted += TIMES * (p->level[i].size / p->level[i].way_size);
-    all = wanted;
     for (uint64_t i = 0; i < steps && wanted; i++) {
         const uint64_t d = (from + i) % steps * step,
                        place = at + d < p->bench->size ? at + d : at + d - steps * step;
@@ -121,6 +122,20 @@ static int add_away(struct probe *p, const struct conflict *c, uint64_t at, uint
         wanted--;
     }
     return 2 * wanted <= all;
+}
+
+/* Adds a window of twice the first level, but lines that may share the set. */
+static int add_window(struct probe *p, const struct conflict *c, uint64_t at)
+{
+    const struct probe_level *first = &p->level[0];
+    const uint64_t from = p->bench->size / 2 / PAGE * PAGE;
+
+    if (first->size / first->line > MOST_SWEPT)
+        return 0;
+    for (uint64_t place = from; place < from + 2 * first->size; place += first->line)
+        if (!may_conflict(c, p->level[c->level - 1].line, 1, place > at ? place - at : at - place))
+            probe_add(p, place, place + 1, 1);
+    return 1;
 }
 
 /* The lines of the set; of a choice but the first, some of twice as many places. */
@@ -154,9 +169,40 @@ static int keep(struct probe *p, struct probe_nodes *to)
 
 static void drop(struct plan *k)
 {
-    free(k->own.offset);
-    free(k->others.offset);
+    for (unsigned i = 0; i < STEPS; i++) {
+        free(k->own[i].offset);
+        free(k->others[i].offset);
+    }
     free(k->used);
+}
+
+/* What takes the lines out of the levels before, in one step: it shares sets with them in all of
+   these. Or, where so few lines do, out of the first level, then out of the second, and where that
+   may be exclusive, what came for that out of the first one. 1, 0 where that cannot be, or -1. */
+static int take_out(struct probe *p, const struct conflict *c, const uint64_t *place,
+                    uint32_t count, struct plan *k, struct probe_nodes *to)
+{
+    const uint64_t more = c->without ? c->lines : 2, step = step_before(p, c->level);
+    uint64_t wanted = more;
+    int done = 1, together;
+
+    for (unsigned i = 0; i + 1 < c->level; i++)
+        wanted += TIMES * (p->level[i].size / p->level[i].way_size);
+    together = c->level != 3 || (step && p->bench->size / step >= 2 * wanted);
+    for (unsigned i = 0; i < (together ? 1 : STEPS); i++) {
+        const struct probe_level *l = &p->level[i];
+
+        probe_clear(p);
+        for (uint32_t n = 0; n < count && i < 2; n++)
+            done &= add_away(p, c, place[n],
+                             together ? step : conflict_step(l->way_size, p->level[0].line),
+                             together ? wanted : more + TIMES * (l->size / l->way_size), k->used);
+        if (i == 2 && probe_may_be_exclusive(p, 2))
+            done &= add_window(p, c, c->at);
+        if (keep(p, &to[i]) != 0)
+            return -1;
+    }
+    return done;
 }
 
 static int make_plan(struct probe *p, const struct conflict *c, unsigned choice, struct plan *k)
@@ -176,18 +222,14 @@ static int make_plan(struct probe *p, const struct conflict *c, unsigned choice,
     (void)take_page(k->used, c->at);
     for (uint32_t i = 0; i < c->lines; i++)
         (void)take_page(k->used, k->place[i]);
-    probe_clear(p);
-    if (c->level > 1)
-        own = add_away(p, c, c->at, k->used);
-    if (keep(p, &k->own) != 0)
-        return -1;
-    probe_clear(p);
-    for (uint32_t i = 0; c->level > 1 && i < c->lines; i++)
-        others &= add_away(p, c, k->place[i], k->used);
-    if (keep(p, &k->others) != 0)
+    if (c->level == 1)
+        return 0;
+    own = take_out(p, c, &c->at, 1, k, k->own);
+    others = own < 0 ? -1 : take_out(p, c, k->place, c->lines, k, k->others);
+    if (others < 0)
         return -1;
     /* none, where the lines themselves do it */
-    k->possible = (own && others) || (!k->own.count && !probe_may_be_exclusive(p, c->level) &&
+    k->possible = (own && others) || (!k->own->count && !probe_may_be_exclusive(p, c->level) &&
                                       step && c->step % step == 0);
     return 0;
 }
@@ -204,6 +246,14 @@ static int visit(struct probe *p, unsigned level, const uint64_t *place, size_t 
     return count && probe_visit(p, level, 1, 0, &none) != 0 ? -1 : 0;
 }
 
+static int visit_steps(struct probe *p, unsigned level, const struct probe_nodes *step)
+{
+    for (unsigned i = 0; i < STEPS; i++)
+        if (visit(p, level, step[i].offset, step[i].count) != 0)
+            return -1;
+    return 0;
+}
+
 static int try_plan(struct probe *p, const struct conflict *c, struct plan *k,
                     struct cf_measured *m)
 {
@@ -217,11 +267,11 @@ static int try_plan(struct probe *p, const struct conflict *c, struct plan *k,
         k->place[i] = first;
     }
     if (probe_forget(p) != 0 || visit(p, c->level, &c->at, 1) != 0 ||
-        visit(p, c->level, k->own.offset, k->own.count) != 0)
+        visit_steps(p, c->level, k->own) != 0)
         return -1;
     for (unsigned i = 0; i < c->passes; i++)
         if (visit(p, c->level, k->place + c->without, c->lines - c->without) != 0 ||
-            visit(p, c->level, k->others.offset, k->others.count) != 0)
+            visit_steps(p, c->level, k->others) != 0)
             return -1;
     probe_clear(p);
     probe_add(p, c->at, c->at + 1, 1);
