@@ -146,11 +146,54 @@ level() {
     cf-capture-probe -q --quick --on ./m.yaml -o p.cf
 }
 
+@test "noise: the Atom D525 is found all the same, by misses and by time, with either prefetcher; the same seed, the same rows" {
+    local by seed
+    for by in misses time; do
+        for seed in 1 2; do
+            cf-capture-probe -q --quick --noise --seed $seed --by $by --on atom-d525 -o p.cf
+            cf-infer -q --csv p.cf | cut -d, -f1-4 >told
+            for row in L1,size,measured,24576 L1,ways,measured,6 L1,line_size,measured,64 L1,policy,measured,lru \
+                L2,size,measured,524288 L2,ways,measured,8 L2,line_size,measured,64; do
+                grep -qx "$row" told || fail "no $row by $by, seed $seed" "$(cat told)"
+            done
+            ! grep -q ^L3 told || fail "a third level by $by, seed $seed"
+        done
+    done
+    cf-cat --csv --table probe p.cf >a
+    cf-capture-probe -q --quick --noise --seed 2 --by time --on atom-d525 | cf-cat --csv --table probe >b
+    same a b
+    head -c 2000 p.cf | grep -aq 'noise: *["'"'"']*5'
+}
+
+@test "noise: times of memory vary by 5 %, by nothing with 0; more than is told apart by time finds nothing, by misses all" {
+    cf-capture-probe -q --quick --noise --by time --only latency --on atom-d525 -o p.cf
+    probed p.cf level time | awk -F, '$1 == 255 { if ($2 < 210 || $2 > 234) exit 1; n += $2 != 222 } END { exit n < 5 }'
+    cf-capture-probe -q --quick --noise=0 --by time --only latency --on atom-d525 -o p.cf
+    probed p.cf level time | awk -F, '$1 == 255 && $2 != 222 { bad = 1 } END { exit bad }'
+    run -1 --separate-stderr cf-capture-probe -q --noise=15 --by time --on atom-d525 -o p.cf
+    [[ $stderr == *"no cache was found"* ]]
+    cf-capture-probe -q --quick --noise=15 --on atom-d525 | cf-infer -q --csv | grep -q ^L2,ways,measured,8
+}
+
+@test "noise in a small buffer: what has no room is not told" {
+    local max
+    for max in 4K 64K; do
+        run --separate-stderr cf-capture-probe -q --noise --max $max --on atom-d525 -o p.cf
+        ((status <= 1))
+        probed p.cf level experiment >rows
+        ! grep -q '^3,\|^2,size' rows || fail "levels with --max $max"
+    done
+}
+
 @test "wrong usage" {
     run -2 cf-capture-probe --on atom-d525 --quick --thorough -o p.cf
     run -2 cf-capture-probe --on atom-d525 --max 1K -o p.cf
     run -2 cf-capture-probe --on atom-d525 --only nothing -o p.cf
     has capacity
+    run -2 cf-capture-probe --on atom-d525 --noise=101 -o p.cf
+    run -2 cf-capture-probe --on atom-d525 --noise=much -o p.cf
+    run -2 cf-capture-probe --noise -o p.cf
+    has 'name one by --on'
     run -2 cf-capture-probe --on atom-d525 file
     run -2 cf-capture-probe --on atom-d525 --cpu 0 -o p.cf
     has 'leave --on out'
@@ -357,7 +400,7 @@ END
     cf-capture qemu --probe || skip "no emulator that records"
     command -v aarch64-linux-gnu-gcc >/dev/null || skip "no cross compiler"
     (cd "$ROOT" && aarch64-linux-gnu-gcc -O2 -static -D_GNU_SOURCE -I. -o "$BATS_TEST_TMPDIR/arm64" \
-        tests/unit/walk_patterns.c capture/probe/{steady,second,policy,beyond,code,relation,tlb,frames,pattern,measure,chain}.c \
+        tests/unit/walk_patterns.c capture/probe/{steady,second,policy,conflict,beyond,code,relation,tlb,frames,pattern,measure,chain}.c \
         capture/cf_clock.c formats/base/cf_sequence.c)
     WALKER=$BATS_TEST_TMPDIR/arm64
     patterns_of_data cf-capture-qemu

@@ -130,7 +130,7 @@ static int add_window(struct probe *p, const struct conflict *c, uint64_t at)
     const struct probe_level *first = &p->level[0];
     const uint64_t from = p->bench->size / 2 / PAGE * PAGE;
 
-    if (first->size / first->line > MOST_SWEPT)
+    if (first->size / first->line > MOST_SWEPT || from + 2 * first->size > p->bench->size)
         return 0;
     for (uint64_t place = from; place < from + 2 * first->size; place += first->line)
         if (!may_conflict(c, p->level[c->level - 1].line, 1, place > at ? place - at : at - place))

@@ -14,6 +14,7 @@ enum {
     PAGE = CONFLICT_PAGE,
     LONGEST_LINE = 65536,
     REPEATS = 5,
+    PLACED = 64,
     APART = 8,   /* as of probe_limit() */
     CLOSE = 12,  /* times of a latency are within such a part of it */
     SINGLE = 15, /* accesses of which the median time is taken */
@@ -56,6 +57,14 @@ static unsigned passes(unsigned level)
     return level == 1 ? PASSES : PASSES_BEHIND;
 }
 
+/* One of the first places of so many bytes. */
+static uint64_t somewhere(struct probe *p, uint64_t bytes)
+{
+    const uint64_t places = p->bench->size / bytes;
+
+    return probe_below(&p->seed, places < PLACED ? (uint32_t)places : PLACED) * bytes;
+}
+
 /* ---- the line ---- */
 
 /* Of two accesses the second is to the lower address, in pages that were not visited: no prefetcher
@@ -65,7 +74,7 @@ static int apart(struct probe *p, unsigned level, uint64_t d)
     unsigned missed = 0;
 
     for (unsigned i = 0; i < REPEATS; i++) {
-        const uint64_t at = (uint64_t)probe_below(&p->seed, 64) * 2 * LONGEST_LINE;
+        const uint64_t at = somewhere(p, 2 * LONGEST_LINE);
         struct cf_measured m = {0};
 
         /* what was prefetched there goes, too */
@@ -135,7 +144,7 @@ static void show(struct probe *p, unsigned level, const struct conflict_seen *s,
 /* The last line of some page. */
 static uint64_t place_of(struct probe *p, uint64_t line)
 {
-    return (uint64_t)(1 + probe_below(&p->seed, 64)) * PAGE - line;
+    return somewhere(p, PAGE) + PAGE - line;
 }
 
 /* The same lines with and without one of them: 1: they evict, and do not without it; 0: they do not
@@ -259,7 +268,7 @@ static int first_ticks(struct probe *p)
     struct cf_measured m;
 
     for (unsigned i = 0; i < SINGLE; i++) {
-        const uint64_t at = (uint64_t)probe_below(&p->seed, 256) * PAGE;
+        const uint64_t at = somewhere(p, PAGE);
 
         probe_clear(p);
         probe_add(p, at, at + 1, 1);

@@ -80,6 +80,14 @@ struct profile {
     uint32_t evicted[PROBES];
 };
 
+/* Where windows end, and the lines begin that they may evict. */
+static uint64_t end_of(const struct probe *p, unsigned level)
+{
+    const struct probe_level *l = &p->level[level - 1];
+
+    return ((l->reach + 2 * PROBES * l->line) / PAGE + 1) * PAGE;
+}
+
 static int visit_each(struct probe *p, unsigned level, uint64_t end, struct profile *f)
 {
     const uint64_t line = p->level[level - 1].line;
@@ -107,8 +115,7 @@ static int visit_each(struct probe *p, unsigned level, uint64_t end, struct prof
    size - others on. */
 static int take_profile(struct probe *p, unsigned level, struct profile *f)
 {
-    const uint64_t line = p->level[level - 1].line,
-                   end = (p->level[level - 1].reach / PAGE + 2) * PAGE * 2;
+    const uint64_t line = p->level[level - 1].line, end = end_of(p, level);
 
     memset(f->evicted, 0, sizeof f->evicted);
     for (unsigned i = 0; i < f->trials; i++) {
@@ -180,8 +187,7 @@ static int find_split(struct probe *p, unsigned level, struct profile *f, unsign
 /* Whether the line behind a window is evicted by so many before it, mostly. */
 static int window_evicts(struct probe *p, unsigned level, uint64_t others)
 {
-    const uint64_t line = p->level[level - 1].line,
-                   end = (p->level[level - 1].reach / PAGE + 2) * PAGE * 2;
+    const uint64_t line = p->level[level - 1].line, end = end_of(p, level);
     unsigned evicted = 0;
 
     for (unsigned i = 0; i < FEW_TRIALS; i++) {
@@ -248,6 +254,8 @@ int window_exact(struct probe *p, unsigned level, struct window_range *r)
     unsigned at[2];
     int now;
 
+    if (end_of(p, level) + 2 * PROBES * p->level[level - 1].line > p->bench->size)
+        return 0;
     if (b <= SMALL)
         return halve(p, level, r);
     f.trials = 1;
@@ -275,6 +283,6 @@ int window_sweep(struct probe *p, unsigned level)
     struct cf_measured m = {0};
 
     probe_clear(p);
-    probe_add(p, 0, (bytes + PAGE - 1) / PAGE * PAGE, p->level[0].line);
+    probe_add(p, 0, bytes < p->bench->size ? bytes : p->bench->size, p->level[0].line);
     return probe_visit(p, level, 1, 0, &m) != 0 ? -1 : probe_forget(p);
 }

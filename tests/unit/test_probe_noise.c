@@ -135,6 +135,95 @@ static void try_half(uint32_t from, uint32_t to, uint32_t every, uint64_t seed, 
     free(k.hit);
 }
 
+/* ---- the noise itself, on a bench whose accesses all take 1000 ticks ---- */
+
+struct plain {
+    uint64_t size, seen, others, bursts,
+        forgotten;        /* accesses; of the other program, and its visits */
+    uint64_t next, wrong; /* the nodes of a visit come one after the other */
+};
+
+static int run_plain(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    struct plain *b = self;
+
+    if (v->offset[0] >= b->size) {
+        b->bursts++;
+        b->others += v->count;
+        for (uint32_t i = 0; i < v->count; i++)
+            b->wrong += v->offset[i] != v->offset[0] + i * NOISE_STEP ||
+                        v->offset[i] >= b->size + NOISE_ROOM;
+        return 0;
+    }
+    for (uint32_t round = 0; round < v->warm + v->rounds; round++)
+        for (uint32_t i = 0; i < v->count; i++) {
+            b->wrong += v->offset[i] != b->next;
+            b->next = (b->next + CF_NODE) % (1000 * CF_NODE);
+            b->seen++;
+        }
+    for (uint32_t i = 0; v->each && i < v->count * v->rounds; i++)
+        v->each[i] = 1000;
+    m->accesses = (uint64_t)v->count * v->rounds;
+    m->misses = m->accesses;
+    m->has_misses = 1;
+    m->time = 1000 * m->accesses;
+    return 0;
+}
+
+static int forget_plain(void *self)
+{
+    ((struct plain *)self)->forgotten++;
+    return 0;
+}
+
+static void noise_itself(void)
+{
+    enum { NODES = 1000, ROUNDS = 20, WARM = 5, VISITS = 400 };
+    static uint64_t offset[NODES];
+    static uint32_t each[NODES * ROUNDS];
+    static struct noise noise, same;
+    struct plain b = {.size = 1 << 20}, c = b;
+    struct cf_bench on = {.self = &b, .forget = forget_plain, .run = run_plain},
+                    again = {.self = &c, .forget = forget_plain, .run = run_plain};
+    uint64_t least = UINT64_MAX, most = 0, all = 0, sums = 0;
+    struct cf_visit v = {.offset = offset, .count = NODES, .warm = WARM, .rounds = ROUNDS};
+
+    on.size = again.size = b.size + NOISE_ROOM;
+    noise_begin(&noise, &on, 0.05, 1);
+    noise_begin(&same, &again, 0.05, 1);
+    is_u64(noise.bench.size, b.size, "the other program has a room of its own");
+    for (uint32_t i = 0; i < NODES; i++)
+        offset[i] = i * CF_NODE;
+    for (uint32_t i = 0; i < VISITS; i++) {
+        struct cf_measured m = {0}, n = {0};
+
+        v.each = i % 2 ? each : NULL;
+        noise.bench.run(noise.bench.self, &v, &m);
+        all += m.accesses == NODES * ROUNDS && m.misses == NODES * ROUNDS;
+        for (uint32_t k = 0; v.each && k < NODES * ROUNDS; k++) {
+            least = each[k] < least ? each[k] : least;
+            most = each[k] > most ? each[k] : most;
+        }
+        sums += m.time > 950ull * NODES * ROUNDS - 1 && m.time < 1050ull * NODES * ROUNDS + 1;
+        same.bench.run(same.bench.self, &v, &n);
+        all -= n.time != m.time;
+    }
+    is_u64(all, VISITS, "what is measured is whole, and the same with the same seed");
+    is_u64(sums, VISITS, "times of visits vary by a twentieth at most");
+    ok(least == 950 && most == 1050, "times of accesses, from %u to %u", (unsigned)least,
+       (unsigned)most);
+    is_u64(b.seen, (uint64_t)NODES * (WARM + ROUNDS) * VISITS, "all nodes are visited");
+    is_u64(b.wrong, 0, "in their order, and so are the other's lines");
+    ok(b.bursts > 70 && b.bursts < 130, "once in 100,000 accesses another program: %u times",
+       (unsigned)b.bursts);
+    ok(b.others > b.bursts * 400 && b.others < b.bursts * 625, "some 512 accesses each");
+    ok(b.bursts == c.bursts && b.others == c.others, "with the same seed the same");
+    b.bursts = 0;
+    for (int i = 0; i < 2; i++)
+        noise.bench.forget(noise.bench.self);
+    ok(b.forgotten == 2 && b.bursts == 1, "its lines stay when others are flushed, once");
+}
+
 int main(int argc, char **argv)
 {
     const uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0,
@@ -148,6 +237,7 @@ int main(int argc, char **argv)
     int ends[2];
     pid_t child;
 
+    noise_itself();
     if (pipe(ends) != 0 || (child = fork()) < 0)
         exit(1);
     if (child == 0) {
