@@ -72,7 +72,7 @@ static int in_pieces(struct noise *n, const struct cf_visit *v, struct cf_measur
             if (got < 0)
                 return -1;
             at += (uint32_t)got;
-            each += measured && each ? got : 0;
+            each = measured && each ? each + got : each;
         }
     return 0;
 }

@@ -26,6 +26,7 @@ enum {
     ROWS = 2,              /* at least, that show what was found */
     PASSES = 8,            /* of the first level, */
     PASSES_BEHIND = 4,
+    STEPS = 3,      /* that are tried between lines */
     NEXT = 200,     /* trials that see a line evicted, at most, */
     NEXT_SEEN = 16, /* and evictions */
 };
@@ -49,7 +50,7 @@ static int are_close(const uint64_t *value, size_t n)
 {
     const uint64_t middle = value[n / 2];
 
-    return value[n - 1] <= middle + middle / CLOSE && value[0] >= middle - middle / CLOSE;
+    return value[n - 1] <= middle + middle / CLOSE + 1 && value[0] + 1 >= middle - middle / CLOSE;
 }
 
 static unsigned passes(unsigned level)
@@ -119,10 +120,11 @@ static void emit(struct probe *p, const char *experiment, uint64_t parameter, un
         probe_emit(p, experiment, parameter, level, &row[i]);
 }
 
-/* What was seen of some lines of a set, as rows of what a window of `bytes`, and one without the
-   last `part` of it, has of these; as many rows as there are evictions, where they evict. */
+/* What was seen of some lines of a set, as rows of what a window of `bytes`, one without the last
+   `part` of it, and one that begins at `begin`, have of these; where they evict, each row has
+   evictions. */
 static void show(struct probe *p, unsigned level, const struct conflict_seen *s, int evicts,
-                 uint64_t bytes, uint64_t part, uint64_t lines)
+                 uint64_t bytes, uint64_t part, uint64_t lines, uint64_t begin)
 {
     struct cf_measured row[ROWS] = {{0}};
     const unsigned enough = s->evicted / ROWS, half = s->trials / ROWS;
@@ -139,6 +141,7 @@ static void show(struct probe *p, unsigned level, const struct conflict_seen *s,
     emit(p, "size", bytes, level, row, ROWS);
     emit(p, "way-size", part, level, row, ROWS);
     emit(p, "associativity", lines, level, row, ROWS);
+    emit(p, "line", begin, level, row, ROWS);
 }
 
 /* The last line of some page. */
@@ -199,8 +202,9 @@ static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way
         minimal += now == 1;
     }
     for (unsigned i = 0; minimal == MINIMAL && i < MINIMAL; i++) {
-        show(p, level, &more[i], 1, way * ways + line, way - line, ways + 1);
-        show(p, level, &less[i], 0, way * ways, way, ways);
+        show(p, level, &more[i], 1, way * ways + line, way - line, ways + 1,
+             line - p->level[0].line);
+        show(p, level, &less[i], 0, way * ways, way, ways, line);
     }
     return minimal == MINIMAL;
 }
@@ -289,53 +293,84 @@ static int first_ticks(struct probe *p)
     }
     p->memory_ticks = median(memory, SINGLE);
     p->level[0].ticks = median(level, SINGLE);
-    return p->level[0].ticks < p->memory_ticks && are_close(memory, SINGLE);
+    return p->level[0].ticks < p->memory_ticks && are_close(memory, SINGLE) &&
+           level[SINGLE - 1] <= probe_limit(p, 1);
 }
 
-/* Whether lines that were evicted from the last level found are in another one; by time, what that
-   takes. */
-static int has_next(struct probe *p, unsigned level)
+/* Whether times of a level, and of those behind, leave a gap above its limit: the next level takes a
+   quarter longer. */
+static int are_apart(const struct probe *p, unsigned level, const uint64_t *ticks, unsigned n)
+{
+    const uint64_t limit = probe_limit(p, level);
+
+    for (unsigned i = 0; i < n; i++)
+        if (ticks[i] > limit && ticks[i] * 24 <= limit * 25)
+            return 0;
+    return 1;
+}
+
+/* Whether lines that such conflicts evict from the last level found are in another one; by time, what
+   that takes. */
+static int serves(struct probe *p, unsigned level, struct conflict *c, int last)
 {
     const struct probe_level *l = &p->level[level - 2];
-    struct conflict c = {.level = level - 1,
-                         .at = place_of(p, l->line),
-                         .step = conflict_step(l->way_size, l->line),
-                         .way = l->way_size,
-                         .lines = (uint32_t)(l->size / l->way_size),
-                         .passes = passes(level - 1)};
     uint64_t ticks[NEXT_SEEN];
-    struct cf_measured here = {0}, next = {0};
+    struct cf_measured here = {.has_misses = 1}, next = {0};
     unsigned seen = 0;
+    int found;
 
+    c->counted = 0;
     for (unsigned i = 0; i < NEXT && seen < NEXT_SEEN; i++) {
         struct cf_measured m = {0};
-        const int now = conflict_once(p, &c, i % 4, &m);
+        const int now = conflict_once(p, c, i % 4, &m);
 
         if (now < 0)
             return -1;
         here.accesses++;
         here.misses += m.misses;
-        here.has_misses = 1;
-        if (now != CONFLICT_EVICTED)
-            continue;
-        ticks[seen++] = m.time;
+        if (now == CONFLICT_EVICTED)
+            ticks[seen++] = m.time;
     }
     if (seen < NEXT_SEEN)
         return 0;
     if (p->by_time) {
         struct cf_measured m = {.accesses = 1, .time = median(ticks, seen), .method = 3};
 
-        probe_emit(p, "latency", 2 * l->size, level, &m);
         p->level[level - 1].ticks = m.time;
-        return m.time + m.time / APART < p->memory_ticks;
+        found = m.time + m.time / APART < p->memory_ticks && are_apart(p, level, ticks, seen);
+        if (found || last)
+            probe_emit(p, "latency", 2 * l->size, level, &m);
+        return found;
     }
-    c.counted = level;
+    c->counted = level;
     for (uint64_t i = 0; i < here.accesses; i++)
-        if (conflict_once(p, &c, i % 4, &next) < 0)
+        if (conflict_once(p, c, i % 4, &next) < 0)
             return -1;
-    probe_emit(p, "levels", 2 * l->size, level - 1, &here);
-    probe_emit(p, "levels", 2 * l->size, level, &next);
-    return 2 * next.misses < here.misses;
+    found = 2 * next.misses < here.misses;
+    if (found || last) {
+        probe_emit(p, "levels", 2 * l->size, level - 1, &here);
+        probe_emit(p, "levels", 2 * l->size, level, &next);
+    }
+    return found;
+}
+
+/* Lines so far apart may be too many of a set of the next level, too: then others are tried. */
+static int has_next(struct probe *p, unsigned level)
+{
+    const struct probe_level *l = &p->level[level - 2];
+    const uint64_t part =
+        l->way_size <= 2 * l->line ? conflict_multiple(CONFLICT_PAGE, l->way_size) : l->way_size;
+    struct conflict c = {.level = level - 1,
+                         .at = place_of(p, l->line),
+                         .step = conflict_step(l->way_size, l->line),
+                         .way = l->way_size,
+                         .lines = (uint32_t)(l->size / l->way_size),
+                         .passes = passes(level - 1)};
+    int now = 0;
+
+    for (unsigned i = 1; now == 0 && i <= STEPS; i++, c.step += 2 * part)
+        now = serves(p, level, &c, i == STEPS);
+    return now;
 }
 
 int probe_noisy(struct probe *p)
