@@ -59,9 +59,9 @@ END
     grep -q 'column op  *u8  *bycode' dump
     # addresses may begin at pc, which is not there
     cf-cat --columns addr packed.cf | cf-cat --dump >dump
-    ! grep -q 'predict\|column code' dump
+    run ! grep 'predict\|column code' dump
     cf-cat --columns tid packed.cf | cf-cat --dump >dump
-    ! grep -q 'column code' dump
+    run ! grep 'column code' dump
     # other tables are whole
     cf-capture csv -q --with map=<(printf 'time,pid,op,start,end,label\n0,7,map,65536,131072,a\n') rows.csv |
         cf-cat --columns addr | cf-cat --csv --table map | grep -q '0,7,map,0x10000,0x20000,.*a'

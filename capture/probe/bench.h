@@ -44,8 +44,8 @@ struct cf_bench {
     int (*forget)(void *self);
     /* -1, with errno, where the visit cannot be made. */
     int (*run)(void *self, const struct cf_visit *v, struct cf_measured *m);
-    uint64_t step; /* ticks by which the clock advances at once; 0: none are known */
-    uint64_t size; /* bytes of the buffer: offsets are below */
+    uint64_t step;   /* ticks by which the clock advances at once; 0: none are known */
+    uint64_t size;   /* bytes of the buffer: offsets are below */
     uint64_t behind; /* forget() takes out lines so far behind those visited, too; or 0 */
 };
 

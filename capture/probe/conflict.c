@@ -6,15 +6,15 @@
  * A line is visited, then the others, then the line again, which alone is measured: it misses where
  * it was evicted. What disturbs other lines does not count, and what disturbs this one is rare, so
  * that repeats decide: it is evicted by enough others in a share of them that noise does not reach,
- * under any policy, as W + 1 lines of a set of W ways do not all stay. A set of lines without any of
- * which the line stays is a minimal eviction set (Vila, Koepf and Morales, "Theory and Practice of
- * Finding Eviction Sets", IEEE S&P 2019).
+ * under any policy, as W + 1 lines of a set of W ways do not all stay. A set of lines without any
+ * of which the line stays is a minimal eviction set (Vila, Koepf and Morales, "Theory and Practice
+ * of Finding Eviction Sets", IEEE S&P 2019).
  *
  * Behind the first level, lines are taken out of the levels before it by others that share a set
  * there and none here: so an exclusive level gets them, and what is found is its own size.
  *
- * Prefetchers: lines stand in a page each, so that no stride is seen, and where their pages let them
- * at its end, behind which none prefetches.
+ * Prefetchers: lines stand in a page each, so that no stride is seen, and where their pages let
+ * them at its end, behind which none prefetches.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,8 +102,8 @@ static int take_page(uint64_t *used, uint64_t place)
     return !taken;
 }
 
-/* Adds to the nodes so many that are multiples of `step` from the line `at`, and share no set of the
-   level with it. 1, or 0 where there are few such. */
+/* Adds to the nodes so many that are multiples of `step` from the line `at`, and share no set of
+   the level with it. 1, or 0 where there are few such. */
 static int add_away(struct probe *p, const struct conflict *c, uint64_t at, uint64_t step,
                     uint64_t wanted, uint64_t *used)
 {

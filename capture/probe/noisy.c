@@ -297,8 +297,8 @@ static int first_ticks(struct probe *p)
            level[SINGLE - 1] <= probe_limit(p, 1);
 }
 
-/* Whether times of a level, and of those behind, leave a gap above its limit: the next level takes a
-   quarter longer. */
+/* Whether times of a level, and of those behind, leave a gap above its limit: the next level takes
+   a quarter longer. */
 static int are_apart(const struct probe *p, unsigned level, const uint64_t *ticks, unsigned n)
 {
     const uint64_t limit = probe_limit(p, level);
@@ -309,8 +309,8 @@ static int are_apart(const struct probe *p, unsigned level, const uint64_t *tick
     return 1;
 }
 
-/* Whether lines that such conflicts evict from the last level found are in another one; by time, what
-   that takes. */
+/* Whether lines that such conflicts evict from the last level found are in another one; by time,
+   what that takes. */
 static int serves(struct probe *p, unsigned level, struct conflict *c, int last)
 {
     const struct probe_level *l = &p->level[level - 2];

@@ -215,9 +215,9 @@ const char *cf_watch_stub_map(struct cf_watch *w, pid_t tid, struct cf_watch_stu
         return "it may not map memory to execute";
     *s = (struct cf_watch_stub){.page = r.rax, .function = at};
     s->trap = place(s, cf_stub_trap);
-    for (const char *p = cf_stub_code; p < cf_stub_end; p += sizeof word) {
-        memcpy(&word, p, sizeof word);
-        if (put(tid, place(s, p), word) != 0)
+    for (uintptr_t i = 0; i < (uintptr_t)cf_stub_end - (uintptr_t)cf_stub_code; i += sizeof word) {
+        memcpy(&word, cf_stub_code + i, sizeof word);
+        if (put(tid, s->page + i, word) != 0)
             return "it is gone";
     }
     return NULL;

@@ -260,7 +260,7 @@ struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 const unsigned *cf_tool_only(const struct cf_tool *t, struct cf_writer *w, const unsigned *added)
 {
     unsigned *listed, *all, n = 0, more = 0;
-    char *names;
+    char *names, *rest;
 
     if (!t->columns)
         return NULL;
@@ -270,7 +270,7 @@ const unsigned *cf_tool_only(const struct cf_tool *t, struct cf_writer *w, const
         more++;
     names = cf_tool_text(t, "%s", t->columns);
     listed = cf_tool_room(t, strlen(names) / 2 + 2, sizeof *listed);
-    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+    for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         listed[n] = cf_column_find(name);
         if (!cf_type_width(cf_column_type(listed[n])))
             cf_die(t, CF_EXIT_USAGE, "--columns: '%s' is no column of accesses: see cf-stream(5)",

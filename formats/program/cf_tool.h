@@ -97,9 +97,9 @@ unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated);
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
 
 /* Where --columns is given: has accesses handed on with the columns that it lists and with `added`,
-   which ends with a 0 (cf_writer_only()), and returns the listed ones, which end with a 0, too; else
-   NULL. Exits with CF_EXIT_USAGE where a column is none of accesses, or no stream is written: `w` is
-   then NULL. */
+   which ends with a 0 (cf_writer_only()), and returns the listed ones, which end with a 0, too;
+   else NULL. Exits with CF_EXIT_USAGE where a column is none of accesses, or no stream is written:
+   `w` is then NULL. */
 const unsigned *cf_tool_only(const struct cf_tool *t, struct cf_writer *w, const unsigned *added);
 
 /* The same for captures: see cf_writer_recording(). */

@@ -347,7 +347,8 @@ void cf_writer_command(struct cf_writer *w, const char *command);
 void cf_writer_clock(struct cf_writer *w, const char *unit, uint64_t hz);
 
 /* Frames of accesses are handed on with these columns alone, a list that ends with a 0 and stays as
-   it is. Columns that are not in it are not decoded for that, unless others were packed with them. */
+   it is. Columns that are not in it are not decoded for that, unless others were packed with them.
+   */
 void cf_writer_only(struct cf_writer *w, const unsigned *column);
 
 /* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.

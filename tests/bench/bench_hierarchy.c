@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_hierarchy [-n REFERENCES] [-r RUNS] [-t TRACE] [-i ITEM] [FILE...]: three levels (32 KiB of 8 ways, 1 MiB of 16,
- * 8 MiB of 16, LRU, lines of 64 bytes) over columns in memory, one result byte an access; also with
- * inclusive outer levels, with prefetchers, and on two cores with private first levels, which take
- * turns every 1,000 references. Each as a ratio to a naive loop: one reference after the other,
- * every set searched for its line and for the oldest.
+ * bench_hierarchy [-n REFERENCES] [-r RUNS] [-t TRACE] [-i ITEM] [FILE...]: three levels (32 KiB of
+ * 8 ways, 1 MiB of 16, 8 MiB of 16, LRU, lines of 64 bytes) over columns in memory, one result byte
+ * an access; also with inclusive outer levels, with prefetchers, and on two cores with private
+ * first levels, which take turns every 1,000 references. Each as a ratio to a naive loop: one
+ * reference after the other, every set searched for its line and for the oldest.
  */
 #include "filters/engine/cache/hierarchy.h"
 #include "tests/bench/bench_engine.h"

@@ -8,8 +8,8 @@
  * observed() adds 7000 ticks to CLOCK (tests/told/clock.c). MODE r: registers and flags at its
  * entry and return are as they were, its code is as it was, and signals are heard, of which many
  * come meanwhile; b: its caller is as it was; s: the program has a filter of system calls; a: it
- * may map nothing more; f, l: it forks in the function, of which the child returns at once, or late;
- * c: it takes 500,000 ticks of the processor's counter. Returns 5, or else what is wrong.
+ * may map nothing more; f, l: it forks in the function, of which the child returns at once, or
+ * late; c: it takes 500,000 ticks of the processor's counter. Returns 5, or else what is wrong.
  */
 #include <fcntl.h>
 #include <linux/filter.h>

@@ -99,6 +99,7 @@ static void try_machine(struct model *k, uint32_t number, int by_time, uint64_t 
     f = (struct infer){
         .machine = (char *)"model:random", .unit = (char *)"cycles", .o.least = 0.95};
     bench.size += NOISE_ROOM;
+    /* cppcheck-suppress autoVariables ; only until this function ends */
     k->behind = &bench.behind;
     k->prefetch = seed % 2 ? CF_PREFETCH_NEXT_LINE : CF_PREFETCH_STRIDE;
     open_model(k, by_time, seed);

@@ -134,9 +134,9 @@ typedef void (*cf_hierarchy_watcher)(void *arg, const struct cf_hierarchy_refs *
 
 /* Has `f` called with every run that reaches level `level` (index), before the cf_hierarchy_run()
    that caused it returns; with `misses` others than those that missed may be left out, which spares
-   them most of the work. A run is that of runs.h: repeated references to the line referenced just before are
-   dropped, they hit; none is with a prefetcher. One watcher a level; NULL ends it. Call before the
-   first access. -1 without memory. */
+   them most of the work. A run is that of runs.h: repeated references to the line referenced just
+   before are dropped, they hit; none is with a prefetcher. One watcher a level; NULL ends it. Call
+   before the first access. -1 without memory. */
 int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,
                        int misses);
 
