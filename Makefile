@@ -18,7 +18,7 @@
 #                    build/kmod
 #   make dist        what the last commit holds as build/dist/cacheflow-VERSION.tar.gz, of the same
 #                    bytes each time
-#   make install     programs, man pages, machines, pipelines, library and header into PREFIX
+#   make install     programs, man pages, machines, pipelines, completion, library and header into PREFIX
 #   make uninstall   remove what install has put there
 #   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
 #   make clean       remove build/
@@ -103,7 +103,8 @@ MACHINES   := $(wildcard formats/machines/*.yaml)
 MAN        := $(sort $(wildcard */*.[1457] */*/*.[1457]))
 UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
-COMPLETION := pipelines/cacheflow.bash-completion
+# The one for bash serves as a script for the others.
+COMPLETION := pipelines/cacheflow.bash-completion pipelines/cacheflow.zsh pipelines/cacheflow.fish
 # What runs from anywhere, and the programs that it records.
 PIPELINES  := $(addprefix pipelines/,explore.mk modeling.mk stored.mk batch.mk) $(wildcard pipelines/recipe-*.mk pipelines/bbprof*.mk pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
 RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/* samples/bbprof/*)
@@ -392,6 +393,8 @@ exedir := $(PREFIX)/libexec/cacheflow
 shrdir := $(PREFIX)/share/cacheflow
 mandir := $(PREFIX)/share/man
 cmpdir := $(PREFIX)/share/bash-completion/completions
+zshdir := $(PREFIX)/share/zsh/site-functions
+fshdir := $(PREFIX)/share/fish/vendor_completions.d
 
 # One word for the shell, whatever the name holds; and a file or folder below DESTDIR as such.
 quoted  = '$(subst ','\'',$(1))'
@@ -425,16 +428,20 @@ install-files:
 	$(Q)if test -d $(B)/libexec/cacheflow; then install -d -- $(call D,$(exedir)) && \
 	    cp -R -P -p --remove-destination -- $(B)/libexec/cacheflow/. $(call D,$(exedir)/) && \
 	    chmod -R a+rX -- $(call D,$(exedir)); fi
-	$(Q)test ! -f $(COMPLETION) || \
-	    install -D -m 644 -- $(COMPLETION) $(call D,$(cmpdir)/cacheflow)
-	$(Q)for p in $(PROGRAMS); do test ! -f $(COMPLETION) || \
-	    ln -sf -- cacheflow $(call D,$(cmpdir))/$$p || exit 1; done
+	$(Q)install -D -m 644 -- $(word 1,$(COMPLETION)) $(call D,$(cmpdir)/cacheflow)
+	$(Q)install -D -m 644 -- $(word 3,$(COMPLETION)) $(call D,$(fshdir)/cacheflow.fish)
+	$(Q)for p in $(PROGRAMS); do ln -sf -- cacheflow $(call D,$(cmpdir))/$$p && \
+	    ln -sf -- cacheflow.fish $(call D,$(fshdir))/$$p.fish || exit 1; done
+	$(Q)install -d -- $(call D,$(zshdir)) && \
+	    sed 's/@PROGRAMS@/$(PROGRAMS)/' $(word 2,$(COMPLETION)) >$(call D,$(zshdir)/_cacheflow) && \
+	    chmod 644 -- $(call D,$(zshdir)/_cacheflow)
 	@echo "installed into" $(call D,$(PREFIX))
 
 uninstall:
-	$(no_dollar)$(Q)rm -f -- $(foreach p,$(PROGRAMS),$(call D,$(bindir)/$p) $(call D,$(cmpdir)/$p)) \
+	$(no_dollar)$(Q)rm -f -- $(foreach p,$(PROGRAMS),$(call D,$(bindir)/$p) $(call D,$(cmpdir)/$p) \
+	    $(call D,$(fshdir)/$p.fish)) \
 	    $(call D,$(libdir)/libcf.a) $(call D,$(libdir)/pkgconfig/cacheflow.pc) \
-	    $(call D,$(cmpdir)/cacheflow) \
+	    $(call D,$(cmpdir)/cacheflow) $(call D,$(fshdir)/cacheflow.fish) $(call D,$(zshdir)/_cacheflow) \
 	    $(foreach m,$(MAN),$(call D,$(mandir)/man$(patsubst .%,%,$(suffix $m))/$(notdir $m)))
 	$(Q)rm -rf -- $(call D,$(incdir)) $(call D,$(exedir)) $(call D,$(shrdir))
 	@echo "removed from" $(call D,$(PREFIX))
