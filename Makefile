@@ -18,7 +18,8 @@
 #                    build/kmod
 #   make dist        what the last commit holds as build/dist/cacheflow-VERSION.tar.gz, of the same
 #                    bytes each time
-#   make install     programs, man pages, machines, pipelines, completion, library and header into PREFIX
+#   make install     programs, man pages, machines, pipelines, library, header, completion
+#                    into PREFIX
 #   make uninstall   remove what install has put there
 #   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
 #   make clean       remove build/
