@@ -22,7 +22,7 @@ enum {
     MOST_TRIED = 20000000, /* accesses to sets that there may be */
     QUICK = 12,            /* trials of one */
     PLACES = 7,            /* of lines that are tried, */
-    MINIMAL = 3,           /* and those that must be what they seem */
+    MINIMAL = 5,           /* and those that must be what they seem */
     ROWS = 2,              /* at least, that show what was found */
     PASSES = 8,            /* of the first level, */
     PASSES_BEHIND = 4,
