@@ -10,12 +10,11 @@
 #include "formats/stream/cf.h"
 
 enum {
-    AWAY = 2,    /* rounds of others while a group rests, */
-    OTHERS = 4,  /* so many as levels before it hold, so often */
+    AWAY = 4,    /* rounds of others while a group rests, */
     PART = 4096, /* nodes of a round that are visited before misses are looked at, at least */
     ROUND_PARTS = 8,
     SHUFFLED = 4, /* orders before those by groups */
-    LINES = 6,    /* that a window may be too long, for these */
+    LINES = 400,  /* that a window may be too long, for these */
     WAYS = 32,    /* of the level, for these */
     PARTS = 13,   /* of a number of lines, less than this, that may be the number of sets */
     POWERS = 20,  /* of two, that may be it */
@@ -38,6 +37,7 @@ static int failed(struct probe *p)
 
 int probe_forget(struct probe *p)
 {
+    p->held = 0;
     if (p->error)
         return -1;
     return p->bench->forget(p->bench->self) == 0 ? 0 : failed(p);
@@ -131,18 +131,22 @@ static uint32_t next_group(const struct probe *p, unsigned level, enum probe_eff
 
     if (!probe_may_be_exclusive(p, level))
         return 0;
-    while (++*last < PARTS + (effort == PROBE_ALL ? POWERS + LINES * WAYS : 0)) {
+    /* the more the levels before hold, the more hides there of what a window is too long by */
+    const uint64_t bytes = p->nodes.count * p->level[0].line,
+                   most = LINES * b->reach / bytes * b->reach / bytes * WAYS;
+
+    while (++*last < PARTS + (effort == PROBE_ALL ? POWERS + most : 0)) {
         const uint64_t place = *last - PARTS - POWERS, more = place / WAYS + 1,
                        ways = place % WAYS + 1;
         uint64_t group = 0;
 
         if (*last < PARTS)
-            group = p->group % *last || (*last > 1 && effort == PROBE_ONCE) ? 0 : p->group / *last;
+            group = p->group % *last || (*last > 1 && effort <= PROBE_ONCE) ? 0 : p->group / *last;
         else if (*last < PARTS + POWERS)
             group = 2u << (PARTS + POWERS - 1 - *last); /* a part of it would do, too */
         else if (lines > more && (lines - more) % ways == 0)
             group = (lines - more) / ways;
-        if (group > 1 && group < b->reach / l->line)
+        if (group > 1 && group < b->reach / l->line && (*last < PARTS || lines / group < 2 * WAYS))
             return (uint32_t)group;
     }
     return 0;
@@ -167,12 +171,11 @@ static int visit_next(struct probe *p, unsigned level, uint32_t rounds, struct c
    SRRIP one that was hit stays for three times the ways); then the first group again. */
 static int visit_groups(struct probe *p, unsigned level, uint32_t group, struct cf_measured *sum)
 {
-    const uint64_t others = OTHERS * p->level[level - 2].reach / p->level[0].line;
     const struct probe_nodes all = p->nodes;
     size_t first;
     int now;
 
-    first = probe_group(p, p->level[level - 1].line, group, (size_t)others);
+    first = probe_group(p, level, group);
     if (p->error || !first)
         return p->error ? -1 : 0;
     p->nodes = p->spare;
@@ -229,16 +232,26 @@ static int visit_parts(struct probe *p, unsigned level, struct cf_measured *sum)
     return now;
 }
 
+void probe_settle(struct probe *p, unsigned level, int found)
+{
+    for (const struct probe_row *k = p->kept; k < p->kept + p->kept_count; k++)
+        if (found)
+            probe_emit(p, k->experiment, k->parameter, level, &k->m);
+        else
+            probe_emit(p, "ways", k->repeat, level, &k->m);
+    p->kept_count = 0;
+}
+
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort)
 {
     const struct probe_level *l = &p->level[level - 1];
-    const int shuffled = level == 1 || effort == PROBE_ONCE ? 1 : SHUFFLED;
+    const int shuffled = level == 1 || effort <= PROBE_ONCE ? 1 : SHUFFLED;
     struct cf_measured sum = {0}, none = {0};
     uint64_t misses = 0;
     uint32_t last = 0;
 
-    if (probe_forget(p) != 0)
+    if (effort != PROBE_MORE && probe_forget(p) != 0)
         return -1;
     for (int i = 0; !misses; i++) {
         uint32_t group = 0;
@@ -247,17 +260,27 @@ int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsi
             break;
         if (!group)
             probe_order(p);
-        if ((i == 0 && probe_visit(p, level, 1, 0, &none) != 0) ||
+        if ((i == 0 && effort != PROBE_MORE && probe_visit(p, level, 1, 0, &none) != 0) ||
             (group ? visit_groups(p, level, group, &sum) : visit_parts(p, level, &sum)) != 0)
             return -1;
         misses = probe_misses(p, level, &sum);
         if (misses && group)
             p->group = group;
     }
+    p->missed = p->group || effort > PROBE_ONCE ? 0
+                : sum.has_misses                ? (double)misses
+                                                : (double)(sum.time - sum.accesses * l->ticks) /
+                                       (double)(p->memory_ticks - l->ticks);
+    p->part = (double)sum.accesses / (double)p->nodes.count;
+    if (p->supposed == PROBE_KEEP && p->kept_count < PROBE_KEPT) {
+        p->kept[p->kept_count++] = (struct probe_row){
+            experiment, parameter, (uint32_t)(l->size / l->way_size), level, sum};
+        return misses == 0;
+    }
     /* what cf-infer may not take for sure */
-    if (p->supposed && l->way_size)
+    if (p->supposed)
         experiment = "ways", parameter = l->size / l->way_size;
-    else if (!misses && level > 1 && effort == PROBE_ONCE && parameter > l->size &&
+    else if (!misses && level > 1 && effort < PROBE_ALL && parameter > l->size &&
              strcmp(experiment, "size") == 0)
         experiment = "window";
     probe_emit(p, experiment, parameter, level, &sum);

@@ -21,7 +21,13 @@
 #include "capture/probe/model.h"
 #include "formats/base/cf_suite.h"
 
-enum { PROGRAMS = 2, BASE = 1 << 30 }; /* where the buffer begins */
+enum {
+    PROGRAMS = 2,
+    BASE = 1 << 30, /* where the buffer begins */
+    NEAR = 256,     /* bytes between nodes that one flush takes out together, */
+    LONG = 1 << 16, /* and of one flush, at most */
+    FLUSHES = 1024, /* that are sent together */
+};
 
 /* What comes back of a visit. */
 struct answer {
@@ -44,7 +50,8 @@ struct cf_model {
     pthread_cond_t done;
     struct answer answer;
     int ended;
-    uint64_t *visited; /* a bit a node */
+    uint64_t *visited;    /* a bit a node, */
+    uint64_t first, last; /* and the words that have one: from `first` up to `last` */
 };
 
 /* ---- what comes back ---- */
@@ -54,17 +61,23 @@ static void take(struct cf_model *k, const struct cf_frame *f)
     const uint8_t *hit = k->o.by_time ? NULL : cf_u8(f, CF_HIT);
     const uint32_t *cost = k->o.by_time ? cf_u32(f, CF_COST) : NULL;
     struct answer *a = &k->answer;
-    uint32_t i = a->skip < f->rows ? (uint32_t)a->skip : f->rows;
+    const uint32_t skip = a->skip < f->rows ? (uint32_t)a->skip : f->rows, rows = f->rows - skip;
+    const unsigned level = a->level;
+    uint64_t misses = 0, time = 0;
 
-    a->skip -= i;
-    if (a->left < f->rows - i)
+    a->skip -= skip;
+    if (a->left < rows)
         return; /* more than was asked for: not of ours */
-    a->left -= f->rows - i;
-    for (; i < f->rows; i++) {
-        a->m.misses += hit && hit[i] > a->level;
-        a->m.time += cost ? cost[i] : 0;
-        if (a->each && cost)
-            *a->each++ = cost[i];
+    a->left -= rows;
+    for (uint32_t i = 0; hit && i < rows; i++)
+        misses += hit[skip + i] > level;
+    for (uint32_t i = 0; cost && i < rows; i++)
+        time += cost[skip + i];
+    a->m.misses += misses;
+    a->m.time += time;
+    if (a->each && cost && rows) {
+        memcpy(a->each, cost + skip, rows * sizeof *cost);
+        a->each += rows;
     }
 }
 
@@ -89,21 +102,25 @@ static void *reading(void *arg)
     return NULL;
 }
 
-/* Sends rows of one operation; -1 when nobody takes them. */
-static int send_rows(struct cf_model *k, const uint64_t *offset, uint32_t count, enum cf_op op)
+/* Sends rows of one operation, at offsets; of `size` bytes each, where it is given. -1 when nobody
+   takes them. */
+static int send_rows(struct cf_model *k, const uint64_t *offset, const uint32_t *size,
+                     uint32_t count, enum cf_op op)
 {
     for (uint32_t at = 0, n; at < count; at += n) {
-        struct cf_place place = {CF_ADDR, NULL};
+        struct cf_place place[] = {{CF_ADDR, NULL}, {CF_SIZE, NULL}};
         const struct cf_values constant[] = {{CF_OP, NULL, op}};
         uint64_t *addr;
 
         n = count - at;
-        if (cf_writer_place(k->out, CF_ACCESS, constant, 1, &place, 1, NULL, &n) != 0)
+        if (cf_writer_place(k->out, CF_ACCESS, constant, 1, place, size ? 2 : 1, NULL, &n) != 0)
             return -1;
         n = n < count - at ? n : count - at;
-        addr = place.values;
+        addr = place[0].values;
         for (uint32_t i = 0; i < n; i++)
             addr[i] = BASE + offset[at + i];
+        if (size)
+            memcpy(place[1].values, size + at, n * sizeof *size);
         if (cf_writer_placed(k->out, CF_ACCESS, n) != 0)
             return -1;
     }
@@ -129,11 +146,26 @@ static int answered(struct cf_model *k)
     return ended ? -1 : 0;
 }
 
+/* What was sent before and is not back yet comes first: nobody waits for it. */
 static void ask(struct cf_model *k, const struct answer *a)
 {
     pthread_mutex_lock(&k->lock);
+    const uint64_t before = k->answer.skip;
+
     k->answer = *a;
+    k->answer.skip += before;
     pthread_mutex_unlock(&k->lock);
+}
+
+static void mark(struct cf_model *k, const struct cf_visit *v)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        const uint64_t node = v->offset[i] / CF_NODE, word = node / 64;
+
+        k->visited[word] |= (uint64_t)1 << node % 64;
+        k->first = word < k->first ? word : k->first;
+        k->last = word >= k->last ? word + 1 : k->last;
+    }
 }
 
 static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
@@ -145,19 +177,15 @@ static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
                              .each = v->each};
 
     ask(k, &a);
-    for (uint32_t i = 0; i < v->count; i++) {
-        const uint64_t node = v->offset[i] / CF_NODE;
-
-        k->visited[node / 64] |= (uint64_t)1 << node % 64;
-    }
+    mark(k, v);
     for (uint32_t round = 0; round < v->warm + v->rounds; round++)
-        if (send_rows(k, v->offset, v->count, v->code ? CF_IFETCH : CF_LOAD) != 0) {
+        if (send_rows(k, v->offset, NULL, v->count, v->code ? CF_IFETCH : CF_LOAD) != 0) {
             errno = EPIPE;
             return -1;
         }
-    if (answered(k) != 0)
+    if (v->rounds && answered(k) != 0)
         return -1;
-    *m = k->answer.m;
+    *m = v->rounds ? k->answer.m : a.m;
     m->accesses = (uint64_t)v->rounds * v->count;
     m->method = k->o.by_time ? CF_METHOD_CLOCK : CF_METHOD_COUNTER;
     m->has_misses = !k->o.by_time;
@@ -173,31 +201,48 @@ static void add_behind(struct cf_model *k, uint64_t nodes)
     for (size_t i = k->o.size / CF_NODE / 64; i-- > words;)
         k->visited[i] |= k->visited[i - words] << bits |
                          (bits && i > words ? k->visited[i - words - 1] >> (64 - bits) : 0);
+    k->last += words + 1;
+    if (k->last > k->o.size / CF_NODE / 64)
+        k->last = k->o.size / CF_NODE / 64;
 }
 
+static int send_flushes(struct cf_model *k, const uint64_t *offset, const uint32_t *size,
+                        uint32_t n)
+{
+    ask(k, &(struct answer){.skip = n});
+    return send_rows(k, offset, size, n, CF_FLUSH);
+}
+
+/* What lies near together goes in one row. */
 static int forget(void *self)
 {
     struct cf_model *k = self;
-    uint64_t offset[4096], rows = 0;
-    uint32_t n = 0;
+    uint64_t offset[FLUSHES];
+    uint32_t size[FLUSHES], n = 0;
 
     if (k->bench.behind)
         add_behind(k, k->bench.behind / CF_NODE);
-    for (size_t i = 0; i < k->o.size / CF_NODE / 64; i++)
-        rows += (uint64_t)__builtin_popcountll(k->visited[i]);
-    ask(k, &(struct answer){.skip = rows});
-    for (size_t i = 0; i < k->o.size / CF_NODE / 64; i++) {
+    for (uint64_t i = k->first; i < k->last; i++) {
         for (uint64_t bits = k->visited[i]; bits; bits &= bits - 1) {
-            offset[n++] = (64 * i + (unsigned)__builtin_ctzll(bits)) * CF_NODE;
-            if (n == 4096 && send_rows(k, offset, n, CF_FLUSH) != 0)
-                return -1;
-            n = n == 4096 ? 0 : n;
+            const uint64_t at = (64 * i + (unsigned)__builtin_ctzll(bits)) * CF_NODE;
+
+            if (n && at - offset[n - 1] < LONG && at - offset[n - 1] - size[n - 1] <= NEAR) {
+                size[n - 1] = (uint32_t)(at - offset[n - 1] + CF_NODE);
+                continue;
+            }
+            if (n == FLUSHES) {
+                if (send_flushes(k, offset, size, n) != 0)
+                    return -1;
+                n = 0;
+            }
+            offset[n] = at;
+            size[n++] = CF_NODE;
         }
         k->visited[i] = 0;
     }
-    if (send_rows(k, offset, n, CF_FLUSH) != 0)
-        return -1;
-    return rows ? answered(k) : 0;
+    k->first = UINT64_MAX;
+    k->last = 0;
+    return send_flushes(k, offset, size, n);
 }
 
 /* ---- the programs ---- */
@@ -257,6 +302,7 @@ struct cf_model *cf_model_new(struct cf_tool *t, const struct model_options *o)
     k->o = *o;
     k->bench = (struct cf_bench){.self = k, .forget = forget, .run = run, .size = o->size};
     k->visited = cf_tool_room(t, o->size / CF_NODE / 64 + 1, sizeof *k->visited);
+    k->first = UINT64_MAX;
     if (pipe2(ends, O_CLOEXEC) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "--on: %s", strerror(errno));
     back = start(k, 0, "cf-cache", ends[0]);

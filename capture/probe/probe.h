@@ -20,7 +20,7 @@
 
 #include "capture/probe/bench.h"
 
-enum { PROBE_LEVELS = 8, PROBE_OTHERS = 64 };
+enum { PROBE_LEVELS = 8, PROBE_OTHERS = 64, PROBE_KEPT = 2 };
 
 struct probe_row {
     const char *experiment; /* cf-stream(5) */
@@ -43,6 +43,13 @@ struct probe_seen {
     uint64_t parameter;
     unsigned level;
     uint32_t times;
+};
+
+/* What the rows of ways are that are supposed. */
+enum probe_supposed {
+    PROBE_PLAIN, /* not supposed */
+    PROBE_KEEP,  /* kept until they are found, or not */
+    PROBE_OTHER, /* those that the level would have, too, if the ones kept were wrong */
 };
 
 struct probe_nodes {
@@ -75,16 +82,22 @@ struct probe {
     const char *late;  /* steady: the first of what was left out, or NULL */
     /* What belongs to the functions. */
     struct probe_nodes nodes, spare; /* spare: some of them */
+    uint64_t *there, top;            /* which nodes there are, and the last; NULL: not noted yet */
     struct probe_seen *seen;
     size_t seen_count;
     uint32_t *ticks; /* of the accesses of a visit */
     size_t ticks_room;
-    unsigned char supposed; /* rows are of ways that may be others: experiment ways */
-    uint32_t group;         /* order by line number modulo this one found a miss; 0: none yet */
+    enum probe_supposed supposed;
+    struct probe_row kept[PROBE_KEPT]; /* see probe_settle(); in place of repeats the ways */
+    unsigned kept_count;
+    uint32_t group;      /* order by line number modulo this one found a miss; 0: none yet */
+    uint64_t held;       /* bytes of a window that was visited last, and fits; else 0 */
+    double missed, part; /* of what did not fit: misses that were seen, in this part of a round */
 };
 
 /* How sure a pattern that fits must be. */
 enum probe_effort {
+    PROBE_MORE, /* as once, of nodes that were just visited */
     PROBE_ONCE, /* one order */
     PROBE_SOME, /* some */
     PROBE_ALL,  /* all orders that there are */
@@ -109,9 +122,10 @@ void probe_clear(struct probe *p);
 void probe_add(struct probe *p, uint64_t from, uint64_t to, uint64_t step);
 /* Another random order. */
 void probe_order(struct probe *p);
-/* Puts into p->spare, in random orders, those nodes whose line's number is a multiple of `group`,
-   and behind them at most so many others. How many the first are. */
-size_t probe_group(struct probe *p, uint64_t line, uint32_t group, size_t others);
+/* Puts into p->spare, in random orders, those nodes whose line's number at the level is a multiple
+   of `group`, and behind them others that take them out of the levels before it. How many the first
+   are; 0 with p->error. */
+size_t probe_group(struct probe *p, unsigned level, uint32_t group);
 
 /* ---- measure.c ---- */
 
@@ -126,6 +140,9 @@ void probe_emit(struct probe *p, const char *experiment, uint64_t parameter, uns
 /* Whether the nodes fit the level; one row. -1 with p->error. */
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort);
+/* Of ways that were supposed: emits the rows that show them, as experiment ways where they were not
+   found, since cf-infer may not take these for sure. */
+void probe_settle(struct probe *p, unsigned level, int found);
 /* No exclusive level has longer lines than the one before it. */
 int probe_may_be_exclusive(const struct probe *p, unsigned level);
 /* Whether one line more than the level has always misses, as it must whatever its policy,

@@ -8,6 +8,7 @@
  * below.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "capture/probe/probe.h"
@@ -18,7 +19,11 @@ enum {
     MOST_WAYS = 1024,
     ALONE = 64,
     MOST_PARTS = 13,
-    ROUNDS = 4
+    ROUNDS = 4,
+    MANY = 1 << 14, /* lines that show whether there is a level */
+    DEVIATIONS = 2,
+    QUICKLY = 4,  /* times that one order of each window is enough to find a size */
+    NEARLY = 1024 /* lines */
 };
 
 static uint64_t unit(const struct probe *p)
@@ -26,11 +31,26 @@ static uint64_t unit(const struct probe *p)
     return p->level[0].line;
 }
 
+/* A window that is longer than the one before, which fits, has only to visit what is new. */
 static int window(struct probe *p, uint64_t bytes, unsigned level, enum probe_effort effort)
 {
+    const uint64_t held = effort == PROBE_ONCE && p->held < bytes ? p->held : 0;
+    struct cf_measured none = {0};
+    int now;
+
+    if (held) {
+        probe_clear(p);
+        probe_add(p, held, bytes, unit(p));
+        probe_order(p);
+        if (probe_visit(p, level, 1, 0, &none) != 0)
+            return -1;
+        effort = PROBE_MORE;
+    }
     probe_clear(p);
     probe_add(p, 0, bytes, unit(p));
-    return probe_fits(p, "size", bytes, level, effort);
+    now = probe_fits(p, "size", bytes, level, effort);
+    p->held = now > 0 ? bytes : 0;
+    return now;
 }
 
 /* ---- the line: two accesses to one line miss once ---- */
@@ -76,24 +96,95 @@ static int find_line(struct probe *p, unsigned level)
 
 /* ---- the size ---- */
 
-/* `fits` does, and `beyond` does not; both are multiples of the line. */
-static int halve(struct probe *p, unsigned level, uint64_t fits, uint64_t beyond, uint64_t *size)
+/* A window that does not fit, how many misses a round of it has, and their standard deviation as a
+   part of them. */
+struct beyond {
+    uint64_t bytes;
+    double misses, error;
+};
+
+static struct beyond beyond_of(const struct probe *p, uint64_t bytes)
+{
+    const double known = p->missed > 0 ? p->missed : 0;
+
+    return (struct beyond){bytes, known / p->part, 1 / sqrt(known)};
+}
+
+/* Where to look next between what fits and what does not. As long as no set has two lines too many,
+   misses grow with the lines that a window is too long: those of the last two windows say where
+   they begin, and if they are wrong, the search goes on by halves. */
+static uint64_t between(uint64_t fits, const struct beyond last[2], uint64_t line)
+{
+    const double lines = (double)((last[0].bytes - fits) / line);
+    double place = lines / 2;
+
+    if (last[1].misses > last[0].misses) {
+        const double more = last[0].misses * (double)((last[1].bytes - last[0].bytes) / line) /
+                            (last[1].misses - last[0].misses),
+                     error = 1 + DEVIATIONS * more * last[0].error;
+
+        if (lines - more - error >= 1)
+            place = lines - more - error;
+        else if (more - error >= 1 && lines - more + error >= 1)
+            place = lines - more + error;
+    }
+    return fits + (uint64_t)place * line;
+}
+
+/* The number of lines between two others that most powers of two divide. */
+static uint64_t roundest(uint64_t above, uint64_t below)
+{
+    uint64_t power = 1;
+
+    while ((below - 1) / (2 * power) * (2 * power) > above)
+        power *= 2;
+    return (below - 1) / power * power;
+}
+
+/* `fits` does, and `beyond` does not, as it was just seen; both are multiples of the line. Near the
+   end a round number is tried, as most sizes are. */
+static int halve(struct probe *p, unsigned level, enum probe_effort effort, uint64_t fits,
+                 uint64_t beyond, uint64_t *size)
 {
     const uint64_t line = p->level[level - 1].line;
+    struct beyond last[2] = {beyond_of(p, beyond), {0}};
+    uint64_t round = 0;
 
-    while (beyond - fits > line) {
-        const uint64_t middle = fits + (beyond - fits) / line / 2 * line;
-        const int now = window(p, middle, level, PROBE_ONCE);
+    while (last[0].bytes - fits > line) {
+        uint64_t middle = between(fits, last, line);
+        int now;
 
+        if (round && fits == round)
+            middle = fits + line;
+        else if (!round && last[0].bytes - fits <= NEARLY * line)
+            middle = round = roundest(fits / line, last[0].bytes / line) * line;
+        now = window(p, middle, level, effort);
         if (now < 0)
             return -1;
-        if (now)
+        if (now) {
             fits = middle;
-        else
-            beyond = middle;
+        } else {
+            last[1] = last[0];
+            last[0] = beyond_of(p, middle);
+        }
     }
     *size = fits;
     return 0;
+}
+
+/* Another order of what seemed to fit found a miss: so the end is below, and most often near. */
+static int below(struct probe *p, unsigned level, enum probe_effort effort, uint64_t least,
+                 uint64_t *fits, uint64_t *beyond)
+{
+    const uint64_t line = p->level[level - 1].line;
+    int now = 0;
+
+    for (uint64_t step = line; now == 0 && *fits > least; step *= 2) {
+        *beyond = *fits;
+        *fits = *fits - least > step ? *fits - step : least;
+        now = *fits == least ? 1 : window(p, *fits, level, effort);
+    }
+    return now < 0 ? -1 : 0;
 }
 
 /* 1: found, 0: it cannot be told, -1: p->error. */
@@ -112,9 +203,9 @@ static int find_size(struct probe *p, unsigned level)
             return 0;
     }
     for (int again = 0; now >= 0 && again < 32; again++) {
-        uint64_t lower = fits;
+        const enum probe_effort effort = again < QUICKLY ? PROBE_ONCE : PROBE_SOME;
 
-        if (halve(p, level, lower, beyond, &size) != 0)
+        if (halve(p, level, effort, fits, beyond, &size) != 0)
             return -1;
         now = level > 1 && size > before ? window(p, size, level, PROBE_ALL) : 1;
         if (now < 0)
@@ -128,8 +219,9 @@ static int find_size(struct probe *p, unsigned level)
             l->size = now ? 0 : size;
             return now < 0 ? -1 : !now;
         }
-        beyond = size;
-        fits = before / l->line * l->line;
+        fits = size;
+        if (below(p, level, effort, before / l->line * l->line, &fits, &beyond) != 0)
+            return -1;
     }
     return now < 0 ? -1 : 0;
 }
@@ -202,22 +294,31 @@ static int begun_later(struct probe *p, unsigned level, uint64_t from, enum prob
     return probe_fits(p, "line", from, level, effort);
 }
 
-/* 1: all as found. */
-static int confirm(struct probe *p, unsigned level, enum probe_effort effort)
+/* 1: the line is as found. */
+static int confirm_line(struct probe *p, unsigned level)
+{
+    const uint64_t line = p->level[level - 1].line;
+    int now = begun_later(p, level, line, PROBE_ONCE);
+
+    if (now > 0)
+        now = begun_later(p, level, line - unit(p), PROBE_SOME);
+    return now < 0 ? -1 : !now || line <= unit(p);
+}
+
+/* 1: the ways are as supposed. */
+static int confirm_ways(struct probe *p, unsigned level, enum probe_effort effort,
+                        enum probe_supposed supposed)
 {
     const struct probe_level *l = &p->level[level - 1];
-    int now = begun_later(p, level, l->line, PROBE_ONCE);
+    int now;
 
+    p->supposed = supposed;
     p->group = (uint32_t)(l->way_size / l->line);
-    if (now > 0)
-        now = begun_later(p, level, l->line - unit(p), PROBE_SOME);
-    if (now != 0 && l->line > unit(p))
-        return now < 0 ? -1 : 0;
     now = shortened(p, level, l->way_size, effort);
-    if (now != 1)
-        return now;
-    now = shortened(p, level, l->way_size - l->line, PROBE_SOME);
-    return now < 0 ? -1 : !now;
+    if (now > 0)
+        now = shortened(p, level, l->way_size - l->line, PROBE_SOME) ^ 1;
+    p->supposed = PROBE_PLAIN;
+    return now;
 }
 
 /* Lines by whose order an exclusive level was seen to evict belong to one set, or to a part of one:
@@ -230,14 +331,14 @@ static int ways_of_group(struct probe *p, unsigned level)
 
     if (way_size && l->size % way_size == 0) {
         l->way_size = way_size;
-        found = confirm(p, level, PROBE_SOME);
+        found = confirm_ways(p, level, PROBE_SOME, PROBE_KEEP);
     }
     for (uint64_t part = 2; found > 0 && part <= MOST_PARTS; part++)
         if (way_size % (part * l->line) == 0) {
             int now;
 
             l->way_size = way_size / part;
-            now = confirm(p, level, PROBE_SOME);
+            now = confirm_ways(p, level, PROBE_SOME, PROBE_OTHER);
             found = now ? now < 0 ? -1 : 0 : 1;
         }
     if (found > 0)
@@ -248,17 +349,17 @@ static int ways_of_group(struct probe *p, unsigned level)
 /* 1: the ways that the level seems to have, 0: none, -1: p->error. */
 static int suppose_ways(struct probe *p, unsigned level)
 {
+    const enum probe_effort sure = probe_may_be_exclusive(p, level) ? PROBE_SOME : PROBE_ONCE;
     int now;
 
-    p->supposed = 1;
     now = ways_of_group(p, level);
-    for (int effort = probe_may_be_exclusive(p, level) ? PROBE_SOME : PROBE_ONCE;
-         now == 0 && effort <= PROBE_SOME; effort++) {
+    for (int effort = PROBE_ONCE; now == 0 && effort <= PROBE_SOME; effort++) {
+        probe_settle(p, level, 0);
         if (find_ways(p, level, effort) != 0)
             return -1;
-        now = confirm(p, level, PROBE_ONCE);
+        now = confirm_ways(p, level, sure, PROBE_KEEP);
     }
-    p->supposed = 0;
+    probe_settle(p, level, now > 0);
     return now;
 }
 
@@ -274,7 +375,7 @@ static int find_level(struct probe *p, unsigned level)
     if (now > 0) /* what shows it, as rows */
         now = window(p, l->size / 2 / l->line * l->line, level, PROBE_ONCE) < 0
                   ? -1
-                  : confirm(p, level, PROBE_ONCE);
+                  : confirm_line(p, level);
     if (now == 0)
         l->way_size = 0;
     if (now >= 0 && probe_may_be_exclusive(p, level))
@@ -308,6 +409,26 @@ static int first_ticks(struct probe *p)
     return p->level[0].ticks < p->memory_ticks;
 }
 
+/* A window that does not fit the level before: of a long one those lines alone that belong to the
+   first sets there, which do not fit them either. */
+static uint32_t add_beyond(struct probe *p, unsigned level, uint64_t bytes)
+{
+    const struct probe_level *b = &p->level[level - 2];
+    const uint64_t before = level > 2 ? 2 * b[-1].reach : 0,
+                   enough = before > MANY * unit(p) ? before : MANY * unit(p),
+                   way = b->way_size ? b->way_size : bytes;
+    uint64_t part = way;
+
+    if (bytes > enough)
+        part = (enough / (bytes / way + 1) / b->line + 1) * b->line;
+    if (part > way)
+        part = way;
+    probe_clear(p);
+    for (uint64_t at = 0; at < bytes; at += way)
+        probe_add(p, at, at + part, unit(p));
+    return p->nodes.count > MANY ? 1 : ROUNDS;
+}
+
 /* Whether a level after those that were found serves accesses of a window that does not fit them;
    by time, what they take. */
 static int has_level(struct probe *p, unsigned level)
@@ -317,10 +438,11 @@ static int has_level(struct probe *p, unsigned level)
     struct cf_measured before = {0}, m = {0};
     uint64_t least = UINT64_MAX;
 
+    uint32_t rounds;
+
     if (!bytes || bytes > p->bench->size)
         return 0;
-    probe_clear(p);
-    probe_add(p, 0, bytes, unit(p));
+    rounds = add_beyond(p, level, bytes);
     probe_order(p);
     if (probe_forget(p) != 0)
         return -1;
@@ -338,10 +460,10 @@ static int has_level(struct probe *p, unsigned level)
         probe_emit(p, "latency", bytes, level, &m);
         return least < p->memory_ticks;
     }
-    if (probe_visit(p, level - 1, 1, ROUNDS, &before) != 0 || probe_forget(p) != 0)
+    if (probe_visit(p, level - 1, 1, rounds, &before) != 0 || probe_forget(p) != 0)
         return -1;
     p->seed = seed;
-    if (probe_visit(p, level, 1, ROUNDS, &m) != 0)
+    if (probe_visit(p, level, 1, rounds, &m) != 0)
         return -1;
     probe_emit(p, "levels", bytes, level - 1, &before);
     probe_emit(p, "levels", bytes, level, &m);
@@ -367,6 +489,7 @@ void probe_free(struct probe *p)
 {
     free(p->nodes.offset);
     free(p->spare.offset);
+    free(p->there);
     free(p->ticks);
     free(p->seen);
 }

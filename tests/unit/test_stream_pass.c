@@ -326,9 +326,9 @@ static unsigned hurt_column(const char *name, unsigned column)
     return hurt;
 }
 
-/* A column that no one wants and that does not decode is damage of the input, told with its place by
-   who decodes it: the one that packs it anew, or behind a pipe, which it passes as it came, the next
-   one that wants it. What else there is gets into the output. */
+/* A column that no one wants and that does not decode is damage of the input, told with its place
+   by who decodes it: the one that packs it anew, or behind a pipe, which it passes as it came, the
+   next one that wants it. What else there is gets into the output. */
 static void test_damage_passed(void)
 {
     enum { ROWS = 5000 };
