@@ -11,7 +11,7 @@ PRELOADS=('' libtcmalloc_minimal.so.4 libjemalloc.so.2)
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     local s=$BATS_TEST_DIRNAME/alloc f
-    for f in known stress sites scribble; do
+    for f in known stress sites scribble between; do
         gcc -O2 -g -pthread -D_GNU_SOURCE -o "$f" "$s/$f.c" || return 1
     done
     gcc -O2 -pthread -D_GNU_SOURCE -static -o static "$s/sites.c"
@@ -119,6 +119,13 @@ objects_of() {
     # 12 more children, of which the C library does not know
     [[ $(value processes) = 37 && $(value lost) = 0 ]]
     python3 "$A/consistent.py" objects.csv stacks.csv
+}
+
+@test "allocations between one and the one within which it was made: each is recorded once" {
+    LD_PRELOAD=$P/bump.so recorded -- "$P/between"
+    python3 "$A/consistent.py" objects.csv stacks.csv
+    cf-cat -q --csv --table object --columns bytes t.cf | grep -E '^(24|100|100[0-2])$' | sort -n | uniq -c | awk '{ print $2, $1 }' |
+        same - <(printf '%s\n' '24 12' '100 12' '1000 1' '1001 1' '1002 1')
 }
 
 @test "a small ring that is read seldom lets the program wait; nothing is lost" {

@@ -134,15 +134,20 @@ struct shim_walker {
 /* shim_walk.c: takes in the stack from `from` on, `depth` frames at most, 1 if it is as it was. */
 int shim_walk(struct shim_walker *w, const struct shim_frame *from, uint32_t depth);
 
+/* A signal handler may allocate as often, or one less, between an allocation and the one around
+   it. */
+enum { SHIM_LAST = 16 };
+
 struct shim_thread {
     uint32_t generation; /* the process for which `ring` is */
     uint32_t busy;       /* amidst a record */
     struct cfa_ring *ring;
     uint64_t *words;
     uint64_t head, tail, mask;
-    uint32_t calls;    /* allocations that came, */
-    uint32_t releases; /* and releases */
-    const void *last, *last_released;
+    uint32_t calls;              /* allocations that came, */
+    uint32_t releases;           /* and releases */
+    const void *last[SHIM_LAST]; /* allocations: number n at n % SHIM_LAST */
+    const void *last_released;
     const void *inner;         /* the last allocation that came from within another */
     const void *releasing;     /* a release that has been recorded is about to be done */
     size_t asked, asked_align; /* by operator new, which asks malloc for more */
@@ -202,8 +207,10 @@ static inline int shim_known(uint32_t calls, const void *p)
 
     if (SHIM_LIKELY(t->calls == calls))
         return 0;
-    /* A signal handler may have allocated since. */
-    known = t->last == p || t->inner == p;
+    /* The last, but where a signal handler has allocated since. */
+    known = t->inner == p;
+    for (uint32_t n = t->calls; !known && n != calls && t->calls - n < SHIM_LAST; n--)
+        known = t->last[(n - 1) % SHIM_LAST] == p;
     t->inner = NULL;
     return known;
 }

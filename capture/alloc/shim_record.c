@@ -112,8 +112,7 @@ void shim_allocated(const void *p, size_t bytes, const struct shim_frame *from)
 {
     struct shim_thread *t = &shim_thread;
 
-    t->calls++;
-    t->last = p;
+    t->last[t->calls++ % SHIM_LAST] = p;
     if (!enter(t))
         return;
     note_allocation(t, p, bytes, from);
@@ -185,8 +184,7 @@ void shim_moved(const struct shim_move *m, const void *old, const void *p, size_
         put_release(t, old, m->head == t->head ? m->time : 0);
     __atomic_store_n(&t->ring->open, 0, __ATOMIC_RELEASE);
     if (p && !allocated) {
-        t->calls++;
-        t->last = p;
+        t->last[t->calls++ % SHIM_LAST] = p;
         note_allocation(t, p, bytes, from);
     }
     leave(t);
