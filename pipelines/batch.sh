@@ -222,7 +222,7 @@ begin() {
 launch() {
     local todo at
     at=$(cd "$OUT/.batch" && pwd) && todo=$(mktemp "$at/todo.XXXXXX") || exit 3
-    states "$@" | awk -F'\t' '$1 != "whole" { print $2 }' >"$todo"
+    states "$@" | awk -F'\t' '$1 != "whole" { print $2 }' >"$todo" || exit 3
     if [[ -s $todo ]]; then
         "by_$LAUNCH" "$at" "$todo"
     fi
@@ -244,9 +244,19 @@ by_parallel() { # DIRECTORY TODO
         say "not every host of '$HOSTS' can work: nothing was started"
         exit 3
     fi
-    parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --joblog "$1/joblog" "$1/run" one NAME={} :::: "$2"
-    # what came of each trace, its state tells
-    return 0
+    # What came of each trace, its state tells; here, whether each was begun.
+    local all begun status
+    all=$(wc -l <"$2")
+    rm -f "$1/joblog"
+    for _ in 1 2 3; do
+        parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --resume --joblog "$1/joblog" \
+            "$1/run" one NAME={} :::: "$2"
+        status=$?
+        begun=$(awk 'NR > 1' "$1/joblog" 2>/dev/null | wc -l)
+        ((begun < all)) || return 0
+        say "GNU parallel ended with status $status when $begun of $all traces were through"
+        ((status < 128)) || return 0
+    done
 }
 
 by_slurm() {

@@ -313,6 +313,25 @@ END
     [[ ! -e hosts.txt ]]
 }
 
+@test "LAUNCH=parallel: when it ends before all traces are through, that is said, and it is started again" {
+    need parallel "GNU parallel starts workers on hosts"
+    hosts
+    few 3
+    # begins none the first time, one the second time
+    cat >bin/parallel <<END
+#!/bin/bash
+[[ \$* != *joblog* ]] || { echo >>$T/started; ((\$(wc -l <$T/started) > 1)) || exit 7
+                           ((\$(wc -l <$T/started) > 2)) || exec $(command -v parallel) --halt now,done=1 --jobs 1 "\$@"; }
+exec $(command -v parallel) "\$@"
+END
+    chmod +x bin/parallel
+    PATH=$T/bin:$PATH run -0 batch LAUNCH=parallel HOSTS="one" JOBS=1
+    has "status 7 when 0 of 3 traces were through"
+    has "when 1 of 3 traces were through"
+    has "3 whole"
+    [[ $(wc -l <hosts.txt) == 4 ]] || fail "a trace was made twice: $(cat hosts.txt)"
+}
+
 @test "LAUNCH=parallel: a host that is down or has no programs is named, and nothing was started" {
     need parallel "GNU parallel starts workers on hosts"
     hosts

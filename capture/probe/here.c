@@ -330,13 +330,13 @@ static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured 
     m->accesses = (uint64_t)v->count * v->rounds;
     cpu = sched_getcpu();
     m->cpu = cpu < 0 ? h->cpu : (unsigned)cpu;
-    if (switches() != switched || loop > limit || after > limit)
+    if (!m->spoilt && (switches() != switched || loop > limit || after > limit))
         m->spoilt = CF_SPOILT_DRIFT;
+    if (m->spoilt != CF_SPOILT_MULTIPLEXED && m->cpu != (v->cpu ? v->cpu - 1 : h->cpu))
+        m->spoilt = CF_SPOILT_MIGRATED;
     loop = after < loop ? after : loop;
     if (m->method == CF_METHOD_CLOCK && loop > h->best)
         m->time = (uint64_t)((double)m->time * (double)h->best / (double)loop);
-    if (m->cpu != (v->cpu ? v->cpu - 1 : h->cpu))
-        m->spoilt = CF_SPOILT_MIGRATED;
     return 0;
 }
 
