@@ -31,7 +31,11 @@ size_t cfr_check_head(const uint8_t *p, size_t have, const char **why)
         unsigned known = cf_column_type(cf_get16(d));
 
         sized += cf_pad8(cf_get32(d + 4));
-        if (d[2] < CF_U8 || d[2] > CF_BLOB || d[3] >= CF_CODECS || (known && known != d[2]))
+        if (d[2] > CF_BLOB || d[3] >= CF_CODECS) {
+            *why = "frame with a type or codec that only a newer version may know";
+            return 0;
+        }
+        if (d[2] < CF_U8 || (known && known != d[2]))
             return 0;
         for (size_t k = 0; k < i; k++)
             if (cf_get16(p + CF_FRAME_HEAD + k * CF_DESCRIPTOR) == cf_get16(d))
