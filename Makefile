@@ -9,7 +9,8 @@
 #   make check       install what is needed, build, run all tests (three to six minutes; at first
 #                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, calls that fail one by one in every program, a
-#                    trace of many gigabytes of addresses, and `make mutate`
+#                    trace of many gigabytes of addresses, and `make mutate`; TIME=600 a fuzz target
+#   make fuzz        libFuzzer makes up inputs, TIME=60 seconds a target; TARGET=rank is one of them
 #   make mutate      200 small changes to the source, one at a time: does a suite fail for each?
 #   make bench       measured speed and size, each as a ratio to a baseline of the same run
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
@@ -18,6 +19,7 @@
 #                    build/kmod
 #   make dist        what the last commit holds as build/dist/cacheflow-VERSION.tar.gz, of the same
 #                    bytes each time
+#   make deb         Debian packages of that in build/deb: cacheflow, cacheflow-dkms, libcf-dev
 #   make install     programs, man pages, machines, pipelines, library, header, completion
 #                    into PREFIX
 #   make uninstall   remove what install has put there
@@ -66,7 +68,7 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all demo check check-long mutate bench lint golden kmod dist install install-files uninstall \
+.PHONY: all demo check check-long fuzz mutate bench lint golden kmod dist deb install install-files uninstall \
 	deps clean help tests benches FORCE
 
 # A program's own directory may hold a build.mk that adds to EXTRA what else `all` builds.
@@ -356,10 +358,18 @@ check:
 	@$(MAKE) all tests
 	@tests/run -b $(B) -j $$(($(JOBS) + 1)) $(TESTS) # some wait more than they work
 
+check-long: TIME = 600
 check-long:
 	@.ci/install build check
 	@$(MAKE) all tests
-	@tests/run-long -b $(B)
+	@tests/run-long -b $(B) -t $(TIME)
+
+# Inputs that libFuzzer makes up, TIME seconds a target; without TARGET all of them.
+fuzz: TIME = 60
+fuzz:
+	@.ci/install build check
+	@$(MAKE) all tests
+	@tests/run-long -b $(B) -j $(JOBS) -t $(TIME) $(if $(TARGET),$(TARGET:%=fuzz:%),fuzz)
 
 mutate:
 	@.ci/install build check guest
@@ -379,6 +389,10 @@ kmod:
 
 dist:
 	@pipelines/package/dist.sh $(VERSION) $(B)/dist/cacheflow-$(VERSION).tar.gz
+
+deb: dist
+	@.ci/install build package
+	@pipelines/package/deb.sh $(VERSION) $(B)/dist/cacheflow-$(VERSION).tar.gz $(B)/deb
 
 golden:
 	@.ci/install build check
@@ -420,7 +434,7 @@ install-files:
 	$(Q)install -m 755 -- $(wildcard pipelines/*.sh) $(call D,$(shrdir)/pipelines)
 	$(Q)for f in $(RECORDED); do install -m 644 -- $$f $(call D,$(shrdir))/$$f || exit 1; done
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
-	    'libdir=$${prefix}/lib' '' \
+	    'libdir=$(patsubst $(PREFIX)/%,$${prefix}/%,$(libdir))' '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
 	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
 	    'Libs: -L"$${libdir}" -lcf $(LIBCF_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc)

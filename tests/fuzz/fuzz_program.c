@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fuzz_program: a program of ours under libFuzzer, by its own main(): PROGRAM is its name, VARIANTS
- * a list of {OPTION..., NULL}, of which the first byte chooses one; the rest is its input file.
+ * a list of {OPTION..., NULL}, of which the first byte chooses one; the rest is its input file,
+ * which is the last argument, and where an option is "@".
  * With STREAM that is a stream, resealed as in fuzz_stream.h, so that what comes in has right
- * checksums.
+ * checksums. With PRINTS it writes no stream.
  *
- * The program and its parts are compiled with main called program_main and exit called fuzz_exit,
- * and their static variables are gathered in a section (tests/run-long), which is as it was
- * at first before each run. Output goes to /dev/null. What a run that exits leaves behind in memory
- * stays until libFuzzer starts a new process.
+ * The program and its parts are compiled with main called program_main, exit fuzz_exit and fclose
+ * fuzz_fclose, and their static variables are gathered in a section (tests/run-long), which is as it
+ * was at first before each run. Output goes to /dev/null. What a run that exits leaves behind in
+ * memory stays until libFuzzer starts a new process.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -30,6 +31,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 extern char __start_program_data[], __stop_program_data[];
 
+#ifdef PRINTS
+enum { FIRST = 2 };
+#else
+enum { FIRST = 4 };
+#endif
+
+int fuzz_fclose(FILE *f);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
 static jmp_buf end;
 static int running;
 static const char *const variants[][8] = VARIANTS;
@@ -39,6 +49,21 @@ void fuzz_exit(int status)
     if (!running)
         _exit(status);
     longjmp(end, status + 1);
+}
+
+/* The next run needs it, too. */
+int fuzz_fclose(FILE *f)
+{
+    return f == stdout ? fflush(f) : fclose(f);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    const int null = open("/dev/null", O_WRONLY);
+
+    (void)argc;
+    (void)argv;
+    return null < 0 || dup2(null, 1) != 1 || close(null) != 0;
 }
 
 /* Their sanitizer has poisoned what stands between them. */
@@ -62,10 +87,12 @@ static void run(const char *file, unsigned variant)
 {
     char *argv[16] = {(char *)PROGRAM, (char *)"-q", (char *)"-o", (char *)"/dev/null"};
     char copy[8][64];
-    int argc = 4;
+    int argc = FIRST;
 
     for (int i = 0; i < 8 && variants[variant][i]; i++) {
-        snprintf(copy[i], sizeof copy[i], "%s", variants[variant][i]);
+        const char *option = variants[variant][i];
+
+        snprintf(copy[i], sizeof copy[i], "%s", strcmp(option, "@") ? option : file);
         argv[argc++] = copy[i];
     }
     argv[argc++] = (char *)file;
