@@ -57,16 +57,33 @@ uint64_t conflict_step(uint64_t way, uint64_t line)
     return times * way;
 }
 
-/* Bytes between lines that share a set in all levels before; 0: beyond the buffer. */
+/* Lines that are multiples of it apart share a set in all levels before; 0: beyond the buffer. */
+static uint64_t period_before(const struct probe *p, unsigned level)
+{
+    uint64_t period = level > 1;
+
+    for (unsigned i = 0; i + 1 < level && period; i++) {
+        period = p->level[i].way_size ? conflict_multiple(period, p->level[i].way_size) : 0;
+        period = period <= p->bench->size ? period : 0;
+    }
+    return period;
+}
+
 static uint64_t step_before(const struct probe *p, unsigned level)
 {
-    uint64_t step = 1;
+    const uint64_t period = period_before(p, level);
 
-    for (unsigned i = 0; i + 1 < level && step; i++) {
-        step = p->level[i].way_size ? conflict_multiple(step, p->level[i].way_size) : 0;
-        step = step <= p->bench->size ? step : 0;
-    }
-    return step && level > 1 ? conflict_step(step, p->level[0].line) : 0;
+    return period ? conflict_step(period, p->level[0].line) : 0;
+}
+
+/* Whether one of so many lines shares its sets with another. */
+static int is_among(const uint64_t *place, uint32_t count, uint64_t other, uint64_t period)
+{
+    uint32_t i = 0;
+
+    while (i < count && place[i] % period != other % period)
+        i++;
+    return i < count;
 }
 
 /* Whether lines so far apart may share a set of the level, if its ways are as is supposed, or parts
@@ -176,13 +193,37 @@ static void drop(struct plan *k)
     free(k->used);
 }
 
-/* What takes the lines out of the levels before, in one step: it shares sets with them in all of
-   these. Or, where so few lines do, out of the first level, then out of the second, and where that
-   may be exclusive, what came for that out of the first one. 1, 0 where that cannot be, or -1. */
-static int take_out(struct probe *p, const struct conflict *c, const uint64_t *place,
-                    uint32_t count, struct plan *k, struct probe_nodes *to)
+/* Adds what takes lines out of levels before that have such a period: once for all that share their
+   sets. Of others than the line itself, that may do what takes this one out. */
+static int add_all(struct probe *p, const struct conflict *c, struct plan *k, int own,
+                   uint64_t period, uint64_t wanted, const struct probe_nodes *mine)
 {
-    const uint64_t more = c->without ? c->lines : 2, step = step_before(p, c->level);
+    const uint64_t step = period ? conflict_step(period, p->level[0].line) : 0;
+    int done = 1, shared = 0;
+
+    if (!period)
+        return 0;
+    if (own)
+        return add_away(p, c, c->at, step, wanted, k->used);
+    for (uint32_t n = 0; n < c->lines; n++)
+        if (is_among(&c->at, 1, k->place[n], period))
+            shared = 1;
+        else if (!is_among(k->place, n, k->place[n], period))
+            done &= add_away(p, c, k->place[n], step, wanted, k->used);
+    for (size_t n = 0; shared && n < mine->count; n++)
+        probe_add(p, mine->offset[n], mine->offset[n] + 1, 1);
+    return done;
+}
+
+/* What takes the line, or the others, out of the levels before, in one step: it shares sets with
+   them in all of these. Or, where so few lines do, out of the first level, then out of the second,
+   and where that may be exclusive, what came for that out of the first one. 1, 0 where that cannot
+   be, or -1. */
+static int take_out(struct probe *p, const struct conflict *c, struct plan *k, int own)
+{
+    const uint64_t more = c->without ? c->lines : 2, period = period_before(p, c->level),
+                   step = step_before(p, c->level);
+    struct probe_nodes *to = own ? k->own : k->others;
     uint64_t wanted = more;
     int done = 1, together;
 
@@ -193,11 +234,12 @@ static int take_out(struct probe *p, const struct conflict *c, const uint64_t *p
         const struct probe_level *l = &p->level[i];
 
         probe_clear(p);
-        for (uint32_t n = 0; n < count && i < 2; n++)
-            done &= add_away(p, c, place[n],
-                             together ? step : conflict_step(l->way_size, p->level[0].line),
-                             together ? wanted : more + TIMES * (l->size / l->way_size), k->used);
-        if (i == 2 && probe_may_be_exclusive(p, 2))
+        if (together)
+            done = add_all(p, c, k, own, period, wanted, &k->own[0]);
+        else if (i < 2)
+            done &= add_all(p, c, k, own, l->way_size, more + TIMES * (l->size / l->way_size),
+                            &k->own[i]);
+        else if (probe_may_be_exclusive(p, 2))
             done &= add_window(p, c, c->at);
         if (keep(p, &to[i]) != 0)
             return -1;
@@ -224,9 +266,10 @@ static int make_plan(struct probe *p, const struct conflict *c, unsigned choice,
         (void)take_page(k->used, k->place[i]);
     if (c->level == 1)
         return 0;
-    own = take_out(p, c, &c->at, 1, k, k->own);
-    others = own < 0 ? -1 : take_out(p, c, k->place, c->lines, k, k->others);
-    if (others < 0)
+    own = take_out(p, c, k, 1);
+    if (own >= 0 && (c->passes > 1 || probe_may_be_exclusive(p, c->level)))
+        others = take_out(p, c, k, 0);
+    if (own < 0 || others < 0)
         return -1;
     /* none, where the lines themselves do it */
     k->possible = (own && others) || (!k->own->count && !probe_may_be_exclusive(p, c->level) &&

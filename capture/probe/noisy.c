@@ -21,10 +21,14 @@ enum {
     MOST_WAYS = 64,
     MOST_TRIED = 20000000, /* accesses to sets that there may be */
     QUICK = 12,            /* trials of one */
-    PLACES = 7,            /* of lines that are tried, */
-    MINIMAL = 5,           /* and those that must be what they seem */
-    ROWS = 2,              /* at least, that show what was found */
-    PASSES = 8,            /* of the first level, */
+    NEAREST = 512,
+    NEARER = 8,      /* parts of lines that it may have more, or less */
+    MANY = 3,        /* times as many lines as ways, which evict in one */
+    MANY_TRIALS = 5, /* of so many */
+    PLACES = 7,      /* of lines that are tried, */
+    MINIMAL = 5,     /* and those that must be what they seem */
+    ROWS = 2,        /* at least, that show what was found */
+    PASSES = 8,      /* of the first level, */
     PASSES_BEHIND = 4,
     STEPS = 3,      /* that are tried between lines */
     NEXT = 200,     /* trials that see a line evicted, at most, */
@@ -175,6 +179,25 @@ static int is_minimal(struct probe *p, struct conflict *c, struct conflict_seen 
     return now < 0 ? -1 : now == CONFLICT_STAYS ? 1 : 2;
 }
 
+/* Whether many more such lines than ways evict: 0: not, so that there are none. */
+static int many_evict(struct probe *p, const struct conflict *c)
+{
+    const uint64_t most = (p->bench->size - PLACED * PAGE) / c->step;
+    struct conflict many = *c;
+    int now = CONFLICT_STAYS;
+
+    many.passes = 1;
+    many.lines = MANY * c->lines;
+    if (many.lines >= most)
+        many.lines = most > c->lines + 1 ? (uint32_t)most - 1 : c->lines + 1;
+    for (unsigned i = 0; i < MANY_TRIALS && now == CONFLICT_STAYS; i++) {
+        struct cf_measured m = {0};
+
+        now = conflict_once(p, &many, 0, &m);
+    }
+    return now;
+}
+
 /* 1: a level of so many ways, a multiple of `way` bytes apart; 0: not; -1: p->error. Where a level
    behind is inclusive, and has too many of some lines, they are evicted whatever the others are:
    so they are tried in several places, and must evict in all. */
@@ -191,9 +214,9 @@ static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way
                          .quick = QUICK};
     struct conflict_seen more[MINIMAL], less[MINIMAL];
     unsigned minimal = 0;
-    int now = conflict_decide(p, &c, more);
+    int now = many_evict(p, &c);
 
-    if (now != CONFLICT_EVICTED)
+    if (now <= 0 || (now = conflict_decide(p, &c, more)) != CONFLICT_EVICTED)
         return now < 0 ? -1 : 0;
     for (unsigned i = 0; minimal < MINIMAL && i < PLACES; i++) {
         now = is_minimal(p, &c, &more[minimal], &less[minimal]);
@@ -225,9 +248,36 @@ static int try_ways(struct probe *p, unsigned level, const struct window_range *
     return now;
 }
 
-/* Ways that divide what the windows say exactly; then sets that are a power of two; then all. Few
-   ways first: as many lines of a part of the way evict each other. */
-static int find_ways(struct probe *p, unsigned level, struct window_range *r)
+/* All ways and sets with lines that differ from what the windows say by such a part at most. */
+static int try_all(struct probe *p, unsigned level, const struct window_range *r, uint64_t part)
+{
+    const uint64_t about = r->exact ? r->exact : r->least + (r->most - r->least) / 2,
+                   least = about - about / part, most = about + about / part;
+    int now = 0;
+
+    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
+        for (uint64_t sets = (most < r->most ? most : r->most) / ways;
+             !now && sets && sets * ways >= (least > r->least ? least : r->least) &&
+             p->accesses < r->until;
+             sets--)
+            now = try_ways(p, level, r, ways, sets);
+    return now;
+}
+
+/* Sets that are a power of two, as most are. */
+static int find_powers(struct probe *p, unsigned level, const struct window_range *r)
+{
+    int now = 0;
+
+    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
+        for (uint64_t sets = 1; !now && sets * ways <= r->most; sets *= 2)
+            if (sets * ways >= r->least)
+                now = try_ways(p, level, r, ways, sets);
+    return now;
+}
+
+/* Ways that divide what the windows say exactly; then others, the nearest first. */
+static int find_others(struct probe *p, unsigned level, struct window_range *r)
 {
     int now = 0;
 
@@ -235,32 +285,42 @@ static int find_ways(struct probe *p, unsigned level, struct window_range *r)
     for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
         if (r->exact && r->exact % ways == 0)
             now = try_ways(p, level, r, ways, r->exact / ways);
-    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
-        for (uint64_t sets = 1; !now && sets * ways <= r->most; sets *= 2)
-            if (sets * ways >= r->least)
-                now = try_ways(p, level, r, ways, sets);
-    for (uint32_t ways = 1; !now && ways <= MOST_WAYS; ways++)
-        for (uint64_t sets = r->most / ways;
-             !now && sets && sets * ways >= r->least && p->accesses < r->until; sets--)
-            now = try_ways(p, level, r, ways, sets);
+    for (uint64_t part = NEAREST; !now && part; part /= NEARER)
+        now = try_all(p, level, r, part);
     return now;
 }
 
+/* How far the level reaches below what windows say. */
+static uint64_t least_lines(const struct probe *p, unsigned level, uint64_t least)
+{
+    const struct probe_level *l = &p->level[level - 1];
+
+    if (probe_may_be_exclusive(p, level))
+        least -= least < l[-1].reach / l->line ? least : l[-1].reach / l->line;
+    if (level > 1 && least < l[-1].size / l->line / 2)
+        least = l[-1].size / l->line / 2; /* no level is so small */
+    return least;
+}
+
+/* Few ways first: as many lines of a part of the way evict each other. */
 static int find_level(struct probe *p, unsigned level)
 {
-    struct probe_level *l = &p->level[level - 1];
-    struct window_range r = {0};
+    struct window_range r = {0}, wide;
     int now = find_line(p, level);
 
     if (now <= 0 || (now = window_range(p, level, &r)) <= 0)
         return now;
+    if (window_sweep(p, level) != 0)
+        return -1;
+    wide = r;
+    wide.least = least_lines(p, level, r.least);
+    wide.until = UINT64_MAX;
+    if ((now = find_powers(p, level, &wide)) != 0)
+        return now;
     if (window_exact(p, level, &r) < 0 || window_sweep(p, level) != 0)
         return -1;
-    if (probe_may_be_exclusive(p, level))
-        r.least -= r.least < l[-1].reach / l->line ? r.least : l[-1].reach / l->line;
-    if (level > 1 && r.least < l[-1].size / l->line / 2)
-        r.least = l[-1].size / l->line / 2; /* no level is so small */
-    return find_ways(p, level, &r);
+    r.least = least_lines(p, level, r.least);
+    return find_others(p, level, &r);
 }
 
 /* ---- which levels there are ---- */

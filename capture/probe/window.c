@@ -15,7 +15,9 @@ enum {
     ROUNDS = 2,   /* of others, */
     SMALL = 4096, /* lines: a level with more has more sets than a profile is wide */
     TRIES = 3,
-    FEW_TRIALS = 6,
+    FEW_TRIALS = 4,
+    PARTS = 8, /* of a window */
+    PART = 4096,
     MANY_TRIALS = 60,
     MANY_ACCESSES = 10000000,
 };
@@ -23,25 +25,48 @@ enum {
 /* A part of the lines that are evicted. */
 static const double CLEAR = 0.5;
 
-/* Whether a window, which ends at the end of a page, misses in each of some orders. */
+/* A visit of a part of the nodes. */
+static int visit_part(struct probe *p, unsigned level, size_t from, size_t count, int measured,
+                      struct cf_measured *m)
+{
+    const struct probe_nodes all = p->nodes;
+    int status;
+
+    p->nodes.offset += from;
+    p->nodes.count = count;
+    status = probe_visit(p, level, !measured, (uint32_t)measured, m);
+    p->nodes = all;
+    return status;
+}
+
+/* Whether a window, which ends at the end of a page, misses in each of some orders; of a large one
+   a part of them says that. */
 static int roughly_fits(struct probe *p, unsigned level, uint64_t bytes)
 {
     const uint64_t end = (bytes + PAGE - 1) / PAGE * PAGE;
     struct cf_measured none = {0};
+    size_t part;
 
     probe_clear(p);
-    probe_add(p, end - bytes, end, p->level[0].line);
+    probe_add(p, end - bytes, end, p->level[level - 1].line);
     probe_order(p);
+    part = p->nodes.count / PARTS > PART ? p->nodes.count / PARTS : p->nodes.count;
     if (probe_forget(p) != 0 || probe_visit(p, level, 1, 0, &none) != 0)
         return -1;
     for (unsigned i = 0; i < 4; i++) {
         struct cf_measured m = {0};
 
         probe_order(p);
-        if (probe_visit(p, level, 0, 1, &m) != 0)
+        if (visit_part(p, level, 0, part, 1, &m) != 0)
             return -1;
         if (m.misses * COARSE <= m.accesses)
             return 1;
+        if (part == p->nodes.count)
+            continue;
+        if (m.misses * 2 > m.accesses)
+            return 0; /* another program takes out less */
+        if (visit_part(p, level, part, p->nodes.count - part, 0, &none) != 0)
+            return -1;
     }
     return 0;
 }
@@ -247,6 +272,44 @@ static int all_evict(struct probe *p, unsigned level, struct profile *f)
     return 1;
 }
 
+/* Between `a` lines, which stay, and `b`, which do not: by lines behind a window that are as far
+   apart as they can be where it has less than one set may have more than another, and where those
+   do not show it, by halves. */
+static int narrow(struct probe *p, unsigned level, uint64_t *a, uint64_t *b)
+{
+    struct profile f = {.step = 2};
+    int now, vague = 0;
+
+    while (*b - *a > PROBES / 2) {
+        const uint64_t wide = *b - *a;
+        double more = 0;
+        unsigned at;
+
+        f.first = 0;
+        if (!vague && wide <= *b / COARSE && wide > 2 * PROBES) {
+            f.others = *a;
+            f.step = (wide + PROBES - 1) / PROBES;
+            f.trials = FEW_TRIALS;
+            if (take_profile(p, level, &f) != 0)
+                return -1;
+            at = split(&f, &more);
+        }
+        if (more >= CLEAR) {
+            *b = at + 1 < PROBES ? *a + (at + 1) * f.step : *b;
+            *a += at > 2 ? (at - 2) * f.step : 0;
+            continue;
+        }
+        vague |= f.step > 2;
+        f.step = 2;
+        f.trials = 1;
+        f.others = *a + wide / 2;
+        if ((now = all_evict(p, level, &f)) < 0)
+            return -1;
+        *(now ? b : a) = f.others;
+    }
+    return 1;
+}
+
 int window_exact(struct probe *p, unsigned level, struct window_range *r)
 {
     uint64_t a = r->least ? r->least : 1, b = r->most;
@@ -258,11 +321,12 @@ int window_exact(struct probe *p, unsigned level, struct window_range *r)
         return 0;
     if (b <= SMALL)
         return halve(p, level, r);
-    f.trials = 1;
-    for (uint64_t middle; b - a > PROBES / 2; *(now ? &b : &a) = middle) {
-        middle = a + (b - a) / 2;
-        f.others = middle;
-        if ((now = all_evict(p, level, &f)) < 0)
+    if (narrow(p, level, &a, &b) < 0)
+        return -1;
+    for (unsigned i = 0; b == r->most && i < TRIES; i++) { /* nothing did: it is larger */
+        a = b - PROBES;
+        b = r->most += r->most / COARSE;
+        if (narrow(p, level, &a, &b) < 0)
             return -1;
     }
     /* it evicted the last two */

@@ -6,6 +6,7 @@
  * how many values are right, wrong and not told.
  */
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/probe/noise.h"
@@ -95,6 +96,7 @@ static void try_machine(struct model *k, uint32_t number, int by_time, uint64_t 
                       .row = take_row,
                       .arg = &f};
     struct tally now = {.accesses = 0};
+    const clock_t from = clock();
 
     f = (struct infer){
         .machine = (char *)"model:random", .unit = (char *)"cycles", .o.least = 0.95};
@@ -111,10 +113,13 @@ static void try_machine(struct model *k, uint32_t number, int by_time, uint64_t 
     judge(&f, k, &now);
     now.accesses = p.accesses;
     add(t, &now);
+    if (thorough() || sum(&now, WRONG) + sum(&now, UNTOLD)) {
+        note("machine %u, seed %llu, by %s: %u right, %u wrong, %u not told, %llu accesses, %.1f s",
+             number, (unsigned long long)seed, by_time ? "time" : "misses", sum(&now, RIGHT),
+             sum(&now, WRONG), sum(&now, UNTOLD), (unsigned long long)p.accesses,
+             (double)(clock() - from) / CLOCKS_PER_SEC);
+    }
     if (sum(&now, WRONG) + sum(&now, UNTOLD)) {
-        note("machine %u, seed %llu, by %s: %u wrong, %u not told, %llu accesses", number,
-             (unsigned long long)seed, by_time ? "time" : "misses", sum(&now, WRONG),
-             sum(&now, UNTOLD), (unsigned long long)p.accesses);
         describe(k);
         for (unsigned i = 0; i < p.levels; i++)
             note("found L%u: %llu bytes, way %llu, line %llu, %llu ticks", i + 1,
