@@ -16,7 +16,8 @@ enum {
     SMALL = 4096, /* lines: a level with more has more sets than a profile is wide */
     TRIES = 3,
     FEW_TRIALS = 4,
-    PARTS = 8, /* of a window */
+    LAST = 2 * PROBES - 4, /* lines from the end of a window to these */
+    PARTS = 8,             /* of a window */
     PART = 4096,
     MANY_TRIALS = 60,
     MANY_ACCESSES = 10000000,
@@ -287,7 +288,7 @@ static int narrow(struct probe *p, unsigned level, uint64_t *a, uint64_t *b)
 
         f.first = 0;
         if (!vague && wide <= *b / COARSE && wide > 2 * PROBES) {
-            f.others = *a;
+            f.others = *a + LAST; /* a and b are where the last two of a narrow profile go */
             f.step = (wide + PROBES - 1) / PROBES;
             f.trials = FEW_TRIALS;
             if (take_profile(p, level, &f) != 0)
@@ -330,7 +331,7 @@ int window_exact(struct probe *p, unsigned level, struct window_range *r)
             return -1;
     }
     /* it evicted the last two */
-    f.others = (a + b) / 2 + PROBES - 4;
+    f.others = (a + b) / 2 + LAST - PROBES;
     for (f.first = 0; f.first < 2; f.first++)
         if ((now = find_split(p, level, &f, &at[f.first])) <= 0)
             return now;
