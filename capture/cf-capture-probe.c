@@ -57,7 +57,8 @@ enum {
     LONGEST_LINE = 65536,
     STEPS = 256 << 10, /* bytes that are gone through in steps of 1 KiB */
     STEPS_THOROUGH = 1 << 20,
-    POLICY_SETS = 4, /* of a model */
+    POLICY_SETS = 4,      /* of a model */
+    MODEL_ROOM = 1 << 30, /* where lines of one set of all levels are: it takes no memory */
     MOST_NOISE = 100,
 };
 #define MAX_LEAST ((uint64_t)1 << 12)
@@ -248,7 +249,7 @@ static struct cf_model *open_model(struct capture *k)
 {
     const struct model_options with = {.machine = k->o.on,
                                        .size = 2 * k->o.max + LONGEST_LINE +
-                                               (k->o.noisy ? NOISE_ROOM : 0),
+                                               (k->o.noisy ? NOISE_ROOM : MODEL_ROOM),
                                        .seed = k->o.seed,
                                        .by_time = k->o.by == BY_TIME,
                                        .prefetch = !k->o.noisy     ? NULL

@@ -396,6 +396,21 @@ END
     told none.cf >got
     ! grep 'L2 size' got || false
     cf-infer -q --csv none.cf | grep -q 'whether the level is exclusive was not measured'
+    # nor where no ways are known: then too long a window may have seemed to fit
+    grep -v '^way-size,.*,2,[0-9]*,[0-9]*,[0-9]*$' none.rows >no-ways.rows
+    for p in 24560 24592; do echo "size,$p,0,2,100,$((p > 24576 ? 9 : 0)),400"; done >>no-ways.rows
+    probe no-ways.cf machine=model:x rows=no-ways.rows
+    cf-infer -q --csv no-ways.cf >got
+    grep -q '^L2,size,cannot tell,24576,.*may be that of two levels, and no ways are known' got
+    # a level with longer lines is not exclusive, and pages are counted in no window
+    sed '/^line,.*,2,/d' no-ways.rows >longer.rows
+    for p in 64 128 256; do echo "pair,$p,0,2,2,$((p < 128 ? 1 : 2)),400"; done >>longer.rows
+    probe longer.cf machine=model:x rows=longer.rows
+    told longer.cf | grep -qx 'L2 size 24576'
+    sed 's/^size,\(.*,.*,2,\)/pages,\1/' no-ways.rows >pages.rows
+    for p in 16384 20480 28672 32768; do echo "pages,$p,0,2,100,$((p > 24576 ? 9 : 0)),400"; done >>pages.rows
+    probe pages.cf machine=model:x rows=pages.rows
+    told pages.cf | grep -qx 'L2 size 24576'
 }
 
 @test "latencies: none of spoilt clocks, none that falls, none without a unit" {

@@ -20,6 +20,17 @@ modeling() {
     [[ $(for n in 1 2 3 4 5 6 7 8; do grep -v ^name $n.yaml | cksum; done | sort -u | wc -l) == 8 ]] || fail "two are alike"
 }
 
+@test "machines whose exclusive levels hide lines in those before, or with sets that are no power of two: told in whole" {
+    local n
+    for n in 16 25 38 79; do
+        awk -v seed=$n -f "$ROOT/pipelines/modeling-machine.awk" >$n.yaml
+        cf-capture-probe -q --quick --on ./$n.yaml -o p.cf
+        cf-infer -q --compare ./$n.yaml p.cf | grep -v ',latency,' >compared
+        [[ $(grep -c ',equal,' compared) -ge 8 ]]
+        ! grep -vE '^of,|,equal,' compared || fail "machine $n"
+    done
+}
+
 @test "all of it: figures, tables of recovery without a wrong value, this machine, the page" {
     modeling
     local f

@@ -13,11 +13,12 @@ enum {
     AWAY = 4,    /* rounds of others while a group rests, */
     PART = 4096, /* nodes of a round that are visited before misses are looked at, at least */
     ROUND_PARTS = 8,
-    SHUFFLED = 4, /* orders before those by groups */
-    LINES = 400,  /* that a window may be too long, for these */
-    WAYS = 32,    /* of the level, for these */
-    PARTS = 13,   /* of a number of lines, less than this, that may be the number of sets */
-    POWERS = 20,  /* of two, that may be it */
+    SHUFFLED = 4,   /* orders before those by groups */
+    LINES = 400,    /* that a window may be too long, for these; */
+    DOUBTED = 2400, /* where no ways were found, */
+    WAYS = 32,      /* of the level, for these */
+    PARTS = 13,     /* of a number of lines, less than this, that may be the number of sets */
+    POWERS = 20,    /* of two, that may be it */
     FIRM = 4,
     TICKS_APART = 8, /* a level's accesses take up to an eighth more than most do */
 };
@@ -133,7 +134,7 @@ static uint32_t next_group(const struct probe *p, unsigned level, enum probe_eff
         return 0;
     /* the more the levels before hold, the more hides there of what a window is too long by */
     const uint64_t bytes = p->nodes.count * p->level[0].line,
-                   most = LINES * b->reach / bytes * b->reach / bytes * WAYS;
+                   most = (p->doubt ? DOUBTED : LINES) * b->reach / bytes * b->reach / bytes * WAYS;
 
     while (++*last < PARTS + (effort == PROBE_ALL ? POWERS + most : 0)) {
         const uint64_t place = *last - PARTS - POWERS, more = place / WAYS + 1,

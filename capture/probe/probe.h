@@ -91,6 +91,7 @@ struct probe {
     struct probe_row kept[PROBE_KEPT]; /* see probe_settle(); in place of repeats the ways */
     unsigned kept_count;
     uint32_t group;      /* order by line number modulo this one found a miss; 0: none yet */
+    int doubt;           /* what fits is not trusted before more orders were tried */
     uint64_t held;       /* bytes of a window that was visited last, and fits; else 0 */
     double missed, part; /* of what did not fit: misses that were seen, in this part of a round */
 };

@@ -301,7 +301,7 @@ static int confirm_line(struct probe *p, unsigned level)
     int now = begun_later(p, level, line, PROBE_ONCE);
 
     if (now > 0)
-        now = begun_later(p, level, line - unit(p), PROBE_SOME);
+        now = begun_later(p, level, line - unit(p), PROBE_ALL);
     return now < 0 ? -1 : !now || line <= unit(p);
 }
 
@@ -363,15 +363,30 @@ static int suppose_ways(struct probe *p, unsigned level)
     return now;
 }
 
+/* The size, as find_size(), and whether the ways are as supposed. Where a size has none, it may be
+   that of an exclusive level with lines that hid in the one before: in more orders some miss. */
+static int size_and_ways(struct probe *p, unsigned level, int *ways)
+{
+    int now = find_size(p, level);
+
+    *ways = now > 0 ? suppose_ways(p, level) : now;
+    if (*ways == 0 && p->level[level - 1].reach && !p->doubt && probe_may_be_exclusive(p, level)) {
+        p->doubt = 1;
+        p->group = 0;
+        now = size_and_ways(p, level, ways);
+        p->doubt = 0;
+    }
+    return now;
+}
+
 static int find_level(struct probe *p, unsigned level)
 {
     struct probe_level *l = &p->level[level - 1];
-    int now;
+    int now, known;
 
     p->group = 0;
-    if ((now = find_line(p, level)) <= 0 || (now = find_size(p, level)) <= 0)
-        return now;
-    now = suppose_ways(p, level);
+    if ((known = find_line(p, level)) <= 0 || (known = size_and_ways(p, level, &now)) <= 0)
+        return known;
     if (now > 0) /* what shows it, as rows */
         now = window(p, l->size / 2 / l->line * l->line, level, PROBE_ONCE) < 0
                   ? -1

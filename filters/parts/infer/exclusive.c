@@ -81,6 +81,20 @@ static void take_back(struct value *v, const char *why)
     snprintf(v->by, sizeof v->by, "%s", why);
 }
 
+/* Whether the size is that of a window, which an exclusive level shares with the one before it. */
+static int by_window(const struct infer *f, unsigned level)
+{
+    int is = 0;
+
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->series[i].level == level && !f->series[i].code && f->series[i].points.point) {
+            if (f->series[i].is == X_PAGES)
+                return 0;
+            is |= f->series[i].is == X_SIZE || f->series[i].is == X_CAPACITY;
+        }
+    return is;
+}
+
 void settle_inclusion(const struct infer *f, struct cache *c, const struct cache *before)
 {
     struct value *size = &c->value[SIZE], *ways = &c->value[WAYS];
@@ -92,6 +106,8 @@ void settle_inclusion(const struct infer *f, struct cache *c, const struct cache
         take_back(size, "as many lines as do not fit fitted now and then");
         take_back(ways, "as many lines as do not fit fitted now and then");
     }
+    if (ways->how != MEASURED && c->value[LINE].is == first[LINE].is && by_window(f, c->level))
+        take_back(size, "it may be that of two levels, and no ways are known that show it");
     if (size->how != MEASURED || ways->how != MEASURED)
         return;
     if (first[SIZE].how != MEASURED || first[WAYS].how != MEASURED) {
