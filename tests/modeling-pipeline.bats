@@ -26,7 +26,7 @@ modeling() {
         awk -v seed=$n -f "$ROOT/pipelines/modeling-machine.awk" >$n.yaml
         cf-capture-probe -q --quick --on ./$n.yaml -o p.cf
         cf-infer -q --compare ./$n.yaml p.cf | grep -v ',latency,' >compared
-        [[ $(grep -c ',equal,' compared) -ge 8 ]]
+        [[ $(grep -c ",equal," compared) == $((3 * $(grep -c "name: L" $n.yaml) + 1)) ]] || fail "machine $n" "$(cat compared)"
         ! grep -vE '^of,|,equal,' compared || fail "machine $n"
     done
 }
