@@ -369,6 +369,54 @@ END
     grep -q '^L1,size,24576,24576,24576,0.9[0-9]*,24576,equal,' got
 }
 
+# hits MACHINE LEVELS: which of the first levels served each access of a stored trace, or none of them; data alone, since
+# no instructions were measured.
+hits() {
+    cf-select -q --op load,store "$ROOT/samples/gzip.cf" | cf-cache -q --cores 1 -m "$1" | cf-cat --csv --table access --columns hit |
+        awk -v levels="$2" 'NR > 1 { print ($1 > levels ? "none" : $1) }'
+}
+
+@test "where the geometry is equal, a stored trace misses in the description written as in the machine that was measured" {
+    local name by
+    while read -r name by; do
+        cf-capture-probe -q --quick --by "$by" --on "$name" | cf-infer -q >here.yaml
+        hits ./here.yaml 2 >written
+        hits "$name" 2 | same written -
+        # all levels, and what they lack
+        [[ $(sort -u written | wc -l) == 3 ]]
+    done <<<$'tegra-x1 misses\natom-d525 time'
+    # other ways, other misses
+    sed 's/ways: 6/ways: 3/' here.yaml >other.yaml
+    hits ./other.yaml 2 >other
+    ! cmp -s written other
+}
+
+@test "and as in host, of which Linux claims what was measured" {
+    local i=0 f
+    while read -r level type size ways sets; do
+        mkdir -p sys/devices/system/cpu/cpu0/cache/index$i
+        for f in level:$level type:$type size:$size ways_of_associativity:$ways coherency_line_size:64 number_of_sets:$sets; do
+            echo "${f#*:}" >sys/devices/system/cpu/cpu0/cache/index$i/"${f%:*}"
+        done
+        i=$((i + 1))
+    done <<'END'
+1 Data 48K 12 64
+1 Instruction 64K 16 64
+2 Unified 2048K 16 2048
+END
+    export CF_SYSFS=$PWD/sys
+    cf-infer -q --compare host "$ROOT/samples/modeling/xeon-vm.cf" >compared
+    ! grep differs compared || fail "what was measured there"
+    cf-infer -q "$ROOT/samples/modeling/xeon-vm.cf" >here.yaml
+    hits ./here.yaml 2 >written
+    hits host 2 | same written -
+    # another claim, other misses
+    echo 24K >sys/devices/system/cpu/cpu0/cache/index0/size
+    echo 6 >sys/devices/system/cpu/cpu0/cache/index0/ways_of_associativity
+    hits host 2 >other
+    ! cmp -s written other
+}
+
 @test "exclusive levels: what fits is that of both, and not told without the experiment" {
     rows() { # WHAT-FITS LINES_OF_A_SET
         for p in 0 16 32 64 128; do echo "line,$p,0,1,100,$((p < 64 ? 9 : 0)),400"; done

@@ -429,10 +429,12 @@ static int first_ticks(struct probe *p)
 static uint32_t add_beyond(struct probe *p, unsigned level, uint64_t bytes)
 {
     const struct probe_level *b = &p->level[level - 2];
-    const uint64_t before = level > 2 ? 2 * b[-1].reach : 0,
-                   enough = before > MANY * unit(p) ? before : MANY * unit(p),
-                   way = b->way_size ? b->way_size : bytes;
-    uint64_t part = way;
+    const uint64_t way = b->way_size ? b->way_size : bytes;
+    uint64_t part = way, before = 0, enough;
+
+    for (unsigned i = 0; i + 2 < level; i++)
+        before += 2 * p->level[i].reach; /* as levels hold that are exclusive */
+    enough = before > MANY * unit(p) ? before : MANY * unit(p);
 
     if (bytes > enough)
         part = (enough / (bytes / way + 1) / b->line + 1) * b->line;
@@ -444,15 +446,26 @@ static uint32_t add_beyond(struct probe *p, unsigned level, uint64_t bytes)
     return p->nodes.count > MANY ? 1 : ROUNDS;
 }
 
+/* Of the accesses that were timed those alone that no level before served. */
+static void beyond_alone(const struct probe *p, unsigned level, struct cf_measured *m)
+{
+    m->accesses = m->misses = m->time = 0;
+    for (size_t i = 0; i < p->nodes.count; i++)
+        if (p->ticks[i] > probe_limit(p, level - 1)) {
+            m->accesses++;
+            m->misses += p->ticks[i] > probe_limit(p, level);
+            m->time += p->ticks[i];
+        }
+}
+
 /* Whether a level after those that were found serves accesses of a window that does not fit them;
    by time, what they take. */
 static int has_level(struct probe *p, unsigned level)
 {
     const uint64_t bytes = 2 * p->level[level - 2].reach;
     const uint64_t seed = p->seed;
-    struct cf_measured before = {0}, m = {0};
+    struct cf_measured before = {0}, m = {0}, all;
     uint64_t least = UINT64_MAX;
-
     uint32_t rounds;
 
     if (!bytes || bytes > p->bench->size)
@@ -469,10 +482,9 @@ static int has_level(struct probe *p, unsigned level)
             if (p->ticks[i] > probe_limit(p, level - 1) && p->ticks[i] < least)
                 least = p->ticks[i];
         p->level[level - 1].ticks = least;
-        m.misses = 0;
-        for (size_t i = 0; i < p->nodes.count; i++)
-            m.misses += p->ticks[i] > probe_limit(p, level);
-        probe_emit(p, "latency", bytes, level, &m);
+        all = m;
+        beyond_alone(p, level, &m);
+        probe_emit(p, "latency", bytes, m.accesses ? level : 0, m.accesses ? &m : &all);
         return least < p->memory_ticks;
     }
     if (probe_visit(p, level - 1, 1, rounds, &before) != 0 || probe_forget(p) != 0)
