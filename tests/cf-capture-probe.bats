@@ -224,6 +224,7 @@ level() {
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
     cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said
     grep -q "CPU $cpu, by .*(--by time)" said
+    cp p.cf "$BATS_FILE_TMPDIR/here.cf"
     probed p.cf experiment cpu method >rows
     for experiment in size associativity block latency; do
         grep -q "^$experiment," rows || fail "no rows of $experiment"
@@ -245,6 +246,28 @@ level() {
     # -q leaves the remarks out
     cf-capture-probe -q --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
     ! grep 'CPU [0-9]*, by' said || fail "a remark under -q"
+}
+
+@test "where this machine measures as Linux claims, a stored trace misses by its description as by host" {
+    local here=$BATS_FILE_TMPDIR/here.cf of='(L1D?,(size|ways|line_size)|L2,(size|ways)),' again
+    for again in 1 2; do
+        [[ -e $here ]] || cf-capture-probe -q --quick --by time -o "$here" || [[ $? == 1 ]]
+        cf-infer -q --compare host "$here" >compared
+        [[ $(grep -E "^$of" compared | grep -c ',equal,') -lt 5 ]] || break
+        [[ $again == 2 ]] || rm "$here"
+    done
+    [[ $(grep -E "^$of" compared | grep -c ',equal,') == 5 ]] ||
+        skip "not told, or other than claimed: $(grep -E "^$of" compared | grep -v ',equal,' | cut -d, -f1,2 | tr '\n' ' ')"
+    cf-infer -q "$here" >here.yaml
+    for machine in ./here.yaml host; do
+        cf-select --op load,store "$ROOT/samples/gzip.cf" | cf-cache -q --cores 1 -m $machine |
+            cf-cat --csv --table access --columns hit | awk 'NR > 1 { print ($1 > 2 ? "none" : $1) }' >"hits-$(basename $machine)"
+    done
+    [[ $(sort -u hits-host | wc -l) == 3 ]]
+    cmp hits-here.yaml hits-host
+    # and what its accesses cost follows
+    cf-cache -q -m ./here.yaml "$ROOT/samples/gzip.cf" | cf-latency -q -m ./here.yaml --summary --csv >cost
+    [[ -s cost ]]
 }
 
 @test "less memory than --max takes: said, no file" {
