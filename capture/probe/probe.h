@@ -155,6 +155,15 @@ uint64_t probe_limit(const struct probe *p, unsigned level);
 /* Misses of a visit of the level, also where only its time is known. */
 uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_measured *m);
 
+/* ---- levels.c: 1, 0 where it is not so, or -1 with p->error ---- */
+
+/* By time: what an access to a line that is in the first level takes, and whether less than one to
+   memory. */
+int probe_first_ticks(struct probe *p);
+/* Whether a level after those that were found serves accesses of a window that does not fit them;
+   by time, what they take. */
+int probe_has_level(struct probe *p, unsigned level);
+
 /* ---- search.c ---- */
 
 /* Finds level after level until there is no further one, or something cannot be told. 0, or -1 with
