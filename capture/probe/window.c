@@ -284,7 +284,7 @@ static int narrow(struct probe *p, unsigned level, uint64_t *a, uint64_t *b)
     while (*b - *a > PROBES / 2) {
         const uint64_t wide = *b - *a;
         double more = 0;
-        unsigned at;
+        unsigned at = 0;
 
         f.first = 0;
         if (!vague && wide <= *b / COARSE && wide > 2 * PROBES) {

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # deb.sh VERSION TARBALL FOLDER: builds Debian packages of what a tarball of dist.sh holds, by debian/ here,
-# into FOLDER, and has lintian look at them. Their maintainer is who DEBFULLNAME and DEBEMAIL name, else the
-# user. Exit status: 0 built, 1 lintian found something, 2 wrong usage, 3 they cannot be built.
+# into FOLDER, and has lintian look at them. Their maintainer is who DEBFULLNAME and DEBEMAIL name.
+# Exit status: 0 built, 1 lintian found something, 2 wrong usage, 3 they cannot be built.
 set -u
 [ $# = 3 ] || {
     sed -n '4,6s/^# //p' "$0" >&2
     exit 2
 }
 version=$1
-here=$(cd "$(dirname "$0")" && pwd) && tarball=$(realpath "$2") && mkdir -p "$3" && folder=$(realpath "$3") || exit 3
+here=$(realpath "$(dirname "$0")") tarball=$(realpath "$2") folder=$(realpath -m "$3")
+mkdir -p "$folder" || exit 3
 refuse() {
     echo "deb: $*" >&2
     exit 3
@@ -18,9 +19,12 @@ refuse() {
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-tar -xf "$tarball" -C "$work" && cd "$work/cacheflow-$version" || refuse "no tarball of version $version: $tarball"
+if ! tar -xf "$tarball" -C "$work" || ! cd "$work/cacheflow-$version"; then
+    refuse "no tarball of version $version: $tarball"
+fi
 cp -r "$here/debian" . || exit 3
-maintainer="${DEBFULLNAME:-$(id -un)} <${DEBEMAIL:-$(id -un)@$(hostname -f)}>"
+[ -n "${DEBEMAIL:-}" ] || refuse "who makes the packages? DEBEMAIL is the maintainer's address, DEBFULLNAME the name"
+maintainer="${DEBFULLNAME:-$DEBEMAIL} <$DEBEMAIL>"
 time=$(stat -c %Y Makefile)
 sed -i "s/@MAINTAINER@/${maintainer//\//\\/}/" debian/control
 {

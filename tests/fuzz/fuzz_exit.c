@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fuzz_exit.c - for targets that are no whole program: the library's calls are what they look like. */
+/* fuzz_exit.c - for targets that are no whole program: calls of the library are what they say. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -7,9 +7,9 @@
  * checksums. With PRINTS it writes no stream.
  *
  * The program and its parts are compiled with main called program_main, exit fuzz_exit and fclose
- * fuzz_fclose, and their static variables are gathered in a section (tests/run-long), which is as it
- * was at first before each run. Output goes to /dev/null. What a run that exits leaves behind in
- * memory stays until libFuzzer starts a new process.
+ * fuzz_fclose, and their static variables are gathered in a section (tests/run-long), which is as
+ * it was at first before each run. Output goes to /dev/null. What a run that exits leaves behind
+ * in memory stays until libFuzzer starts a new process.
  */
 #include <fcntl.h>
 #include <getopt.h>
