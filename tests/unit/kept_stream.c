@@ -232,9 +232,7 @@ static uint64_t mixed(uint64_t x)
 }
 
 static const char *const words[] = {"main", "x", "a longer one, \"quoted\"\nwith a line",
-                                    "Stra\xc3\x9f"
-                                    "e",
-                                    "\xff\xfe no UTF-8"};
+                                    "Stra\303\237e", "\xff\xfe no UTF-8"};
 enum { WORDS = sizeof words / sizeof *words };
 
 static enum cf_type type_of(unsigned column)
