@@ -187,6 +187,13 @@ $COLD
 16"
 }
 
+@test "a rate of 1 is no sampling: each reference stands for itself" {
+    cf-distance -q --rate 1 "$ROOT/samples/sort.cf" >all.cf
+    [[ $(cf-cat --csv --columns dist_weight all.cf | sed 1d | sort -u) == 1 ]]
+    cf-histogram -q --csv --column dist all.cf >sampled.csv
+    cf-distance -q "$ROOT/samples/sort.cf" | cf-histogram -q --csv --column dist | cmp - sampled.csv
+}
+
 @test "sampling: weights, marks, size, and the curve that comes out" {
     awk 'BEGIN { srand(3); print "time,op,size,addr"
         for (i = 0; i < 200000; i++) printf "%d,load,8,%d\n", i, int(exp(rand() * log(30000))) * 64 }' >a.csv
