@@ -19,7 +19,7 @@
 #                    build/kmod
 #   make dist        what the last commit holds as build/dist/cacheflow-VERSION.tar.gz, of the same
 #                    bytes each time
-#   make deb         Debian packages of that in build/deb, by the maintainer that DEBEMAIL names
+#   make deb         Debian packages of that in build/deb: cacheflow, cacheflow-dkms, libcf-dev
 #   make install     programs, man pages, machines, pipelines, library, header, completion
 #                    into PREFIX
 #   make uninstall   remove what install has put there
