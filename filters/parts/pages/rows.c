@@ -32,11 +32,9 @@ static void make_room(struct pages *p)
 
 void pages_open(struct pages *p)
 {
-    char *file[] = {p->file};
-
     if (!p->number)
         make_room(p);
-    p->reader = cf_tool_reader(&p->tool, file, 1);
+    p->reader = cf_tool_reader(&p->tool, &p->file, 1);
     cf_reader_pieces(p->reader);
     cf_reader_unify(p->reader);
     cf_reader_want_each(p->reader, CF_ACCESS, CF_REQUIRED, CF_ADDR, CF_REGION, CF_PAGENO);
