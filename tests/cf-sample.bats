@@ -300,7 +300,7 @@ shares() {
     cf-rank -q --by source --value misses --csv "$@" | awk -F, 'NR == 1 {
         for (i = 1; i <= NF; i++) at[$i] = i; next }
         { n[$at["source"]] = $at["misses"]; all += $at["misses"] }
-        END { for (s in n) printf "%s %.3f\n", s, 100 * n[s] / all }' | sort
+        END { for (s in n) printf "%s %.3f\n", s == "" ? "unknown" : s, 100 * n[s] / all }' | sort
 }
 
 @test "a real program: each source line's share of misses is within 2 points of the exact one" {
