@@ -446,8 +446,8 @@ void merge_interleaved(struct merge *m)
 
     p.threads = threads_find(m);
     if (p.threads->count == 0) {
-        threads_free(p.threads);
         merge_by_time(m);
+        threads_free(p.threads); /* the output began with one of its readers */
         return;
     }
     p.cpus = m->o.cpus ? m->o.cpus : (uint32_t)p.threads->count;
