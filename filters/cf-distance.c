@@ -62,9 +62,8 @@ struct distance {
     uint32_t *unit;
     uint64_t *thread;
     /* rows of one unit out of many */
-    uint32_t *index;
+    uint32_t *index, *size;
     uint64_t *addr, *part;
-    uint32_t *size;
     uint8_t *op;
 };
 
@@ -105,8 +104,8 @@ static void prepare(struct distance *d)
     d->dist = cf_column_room(&d->tool, sizeof(*d->dist));
     if (d->sampling)
         d->weight = cf_column_room(&d->tool, sizeof(*d->weight));
-    for (uint32_t i = 0; d->weight && i < CF_FILE_ROWS; i++)
-        d->weight[i] = 1; /* of a rate of 1, which the stack takes for no sampling */
+    for (uint32_t i = 0; d->weight && i < CF_FILE_ROWS;)
+        d->weight[i++] = 1; /* of a rate of 1, which the stack takes for no sampling */
     if (d->per == PER_ALL)
         return;
     d->unit = cf_column_room(&d->tool, sizeof(*d->unit));

@@ -254,8 +254,8 @@ by_parallel() { # DIRECTORY TODO
         status=$?
         begun=$(awk 'NR > 1' "$1/joblog" 2>/dev/null | wc -l)
         ((begun < all)) || return 0
-        say "GNU parallel ended with status $status when $begun of $all traces were through"
-        ((status < 128)) || return 0
+        say "GNU parallel ended with status $status when $begun of $all traces were through; what is left is started again, twice at most"
+        ((status < 128)) || return 0 # by a signal: somebody ended it
     done
 }
 
