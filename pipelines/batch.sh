@@ -50,6 +50,15 @@ key() {
     echo "$version, recipe ${hash%% *}${BATCH_GIVEN:+, $BATCH_GIVEN}"
 }
 
+# agreed: is the key of this machine that of the batch, into $key? What is wrong is in $why.
+agreed() {
+    local here
+    here=$(key) || exit
+    key=$(<"$OUT/.batch/key") || exit 3
+    why="$(uname -n) has other programs or another recipe: $here; the batch was begun by $key"
+    [[ $here == "$key" ]]
+}
+
 # ---- the manifest ----
 
 modified() { stat -c '%s,%.9Y' "$TRACES/$1.cf"; }
@@ -121,17 +130,18 @@ failed() { # of function one(), which ends
 }
 
 one() {
-    local name=$1 dir=$OUT/$1 hash='' why=''
-    # here, begin() has just written it; another machine must find its own programs
-    if [[ ${HERE-} ]]; then
-        key=$(<"$OUT/.batch/key")
-    else
-        key=$(key) || exit
-    fi
+    local name=$1 dir=$OUT/$1 hash='' why='' key
     [[ -d $dir/.batch ]] || mkdir -p "$dir/.batch" || exit 3
     if ! { exec 9>"$dir/.batch/lock" && flock 9; }; then
         say "cannot lock $dir/.batch/lock"
         exit 3
+    fi
+    # here, begin() has just written it; another machine must find its own programs
+    if [[ ${HERE-} ]]; then
+        key=$(<"$OUT/.batch/key")
+    else
+        agreed || failed
+        why=
     fi
     if ! known "$name"; then
         rm -f "$dir/.batch/whole"
@@ -236,16 +246,23 @@ by_parallel() { # DIRECTORY TODO
         say "the parallel on $(uname -n) is not GNU parallel: Debian's package parallel"
         exit 3
     fi
-    local hosts
+    local hosts status
     # shellcheck disable=SC2086,SC2153 # a list
     hosts=$(printf '%s,' $HOSTS)
-    # A host without the programs would take all traces in no time.
-    if ! parallel --will-cite --nonall --tag --sshlogin "${hosts%,}" "$1/run" check >&2; then
+    # A host without the programs would take all traces in no time. One whose worker of GNU parallel
+    # does nothing (it runs what SHELL names) ends well too: each must answer.
+    local answers host
+    answers=$(parallel --will-cite --nonall --tag --sshlogin "${hosts%,}" "$1/run" check)
+    status=$?
+    for host in $HOSTS; do
+        grep -qxF "${host##*/}"$'\t'"ready" <<<"$answers" || { say "host $host does not answer"; status=1; }
+    done
+    if ((status)); then
         say "not every host of '$HOSTS' can work: nothing was started"
         exit 3
     fi
     # What came of each trace, its state tells; here, whether each was begun.
-    local all begun status
+    local all begun
     all=$(wc -l <"$2")
     rm -f "$1/joblog"
     for _ in 1 2 3; do
@@ -306,7 +323,10 @@ end() {
 
 case $1 in
 begin) begin ;;
-check) key >/dev/null ;;
+check)
+    agreed || { say "$why"; exit 3; }
+    echo ready
+    ;;
 one) one "$2" ;;
 launch) launch "${@:2}" ;;
 end) end "${@:2}" ;;

@@ -292,6 +292,8 @@ shift
 [[ $1 == -- ]] && shift
 [[ $host == down ]] && { echo "ssh: connect to host down: No route to host" >&2; exit 255; }
 echo "$host" >>"${BASH_SOURCE%/*}/../hosts.txt"
+export SHELL=/bin/bash # as sshd does; by it, parallel's worker runs commands
+[[ $host == idle ]] && unset SHELL
 exec bash -c "$*"
 END
     chmod +x bin/ssh
@@ -339,10 +341,28 @@ END
     run -2 batch LAUNCH=parallel HOSTS="one down"
     has "down	ssh: connect to host down: No route to host"
     has "not every host of 'one down' can work: nothing was started"
+    # parallel's worker there runs nothing, and ends well
+    run -2 batch LAUNCH=parallel HOSTS="one idle"
+    has "host idle does not answer"
+    [[ $output != *"host one does not"* ]]
     # the programs are gone
     PATH=/usr/bin:/bin run -2 batch LAUNCH=parallel HOSTS="one" BIN="$T/none"
     has "no cf-cat on"
     [[ -z $(find out -name '*.csv') ]]
+    # another recipe than the batch began by
+    cp "$PAGES" pages.mk
+    PAGES=$T/pages.mk
+    batch HOSTS=one >/dev/null
+    rm -r out/sort-0
+    run -0 out/.batch/run one NAME=sort-0
+    [[ -s out/sort-0/.batch/whole ]]
+    rm -r out/sort-0
+    echo "# changed" >>pages.mk
+    run -2 out/.batch/run one NAME=sort-0
+    has "has other programs or another recipe"
+    run -2 out/.batch/run check
+    has "has other programs or another recipe"
+    [[ ! -e out/sort-0/.batch/whole && -s out/sort-0/.batch/failed && ! -e out/sort-0/pages.csv ]]
     # no parallel, and one that is not GNU's
     mkdir path
     for p in /usr/bin/* /bin/*; do [[ ${p##*/} == @(parallel|sbatch) ]] || ln -sf "$p" path/; done
