@@ -22,6 +22,8 @@ static const char usage[] =
     "      --columns A,B    of accesses only these columns, such as addr,op\n"
     "      --slice A-B      only what happened from time A to time B, both included, or\n"
     "                       10%-20% of the time; earlier mappings, objects, tasks are kept\n"
+    "      --part I/N       only the I-th of N parts of a packed file; what later rows need is\n"
+    "                       in each of them\n"
     "\n"
     "Instead of a stream, text on standard output:\n"
     "      --csv            a table as CSV, which cf-capture csv reads back\n"
@@ -48,6 +50,7 @@ struct options {
     enum mode mode;
     const char *output, *table, *columns;
     int sliced, decimal;
+    struct cf_part_option part;
     struct cf_span slice;
     uint64_t rows;
 };
@@ -63,6 +66,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     const struct cf_option table[] = {
         {"output", 'o', CF_TEXT(&o->output)},
         {"slice", 0, CF_CALL(set_slice, &o->slice), .given = &o->sliced},
+        {"part", 0, CF_CALL(cf_parse_part, &o->part)},
         {"csv", 0, CF_FLAG(&csv)},
         {"json", 0, CF_FLAG(&json)},
         {"table", 0, CF_TEXT(&o->table)},
@@ -92,6 +96,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         cf_die(t, CF_EXIT_USAGE, "-o is for streams: redirect the text of the other modes");
     if (o->sliced && (o->mode == VERIFY || o->mode == INFO))
         cf_die(t, CF_EXIT_USAGE, "--slice does not go with --verify or --info");
+    if (o->part.parts && (o->sliced || o->mode == VERIFY || o->mode == INFO))
+        cf_die(t, CF_EXIT_USAGE, "--part does not go with --slice, --verify or --info");
 }
 
 /* --verify and --info look at each input for itself. */
@@ -173,6 +179,8 @@ int main(int argc, char **argv)
     if (o.mode == VERIFY || o.mode == INFO)
         return inspect(&t, &o, argv + optind, argc - optind);
     out.reader = cf_tool_reader(&t, argv + optind, argc - optind);
+    if (o.part.parts)
+        cf_tool_part(&t, out.reader, "--part", o.part.number, o.part.parts);
     cf_reader_idle(out.reader, flush, &out);
     if (o.sliced || o.mode != STREAM)
         cf_reader_want_all(out.reader);

@@ -485,3 +485,129 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     run -3 --separate-stderr bash -c 'cf-cat --json a.cf >/dev/full'
     has 'No space left' "$stderr"
 }
+
+# the parts' rows of a table, one part after the other
+rows_of_parts() { # TABLE COLUMNS N FILE...
+    local table=$1 columns=$2 n=$3 i
+    shift 3
+    echo "$columns"
+    for ((i = 1; i <= n; i++)); do
+        # a part without such rows fails
+        cf-cat --csv --table "$table" --columns "$columns" --part "$i/$n" "$@" 2>none | tail -n +2
+    done
+}
+
+@test "--part: the parts together have each counted row once, in order" {
+    local seed n
+    for seed in 1 2; do
+        make_parts a.cf $seed $seed 12
+        cf-cat --verify a.cf
+        for n in 1 2 3 7 64; do
+            same <(cf-cat --csv --columns time,pid,tid,op,addr,pc,function,site,weight a.cf) \
+                <(rows_of_parts access time,pid,tid,op,addr,pc,function,site,weight $n a.cf)
+            same <(cf-cat --csv --table lost --columns time,count a.cf) \
+                <(rows_of_parts lost time,count $n a.cf)
+            same <(cf-cat --csv --table unplaced --columns time,op a.cf) \
+                <(rows_of_parts unplaced time,op $n a.cf)
+        done
+    done
+    # of a real recording, of which the tables that are said to be repeated are
+    same <(cf-cat --csv "$ROOT/samples/threads.cf") <(cf-cat --csv --part 1/1 "$ROOT/samples/threads.cf")
+}
+
+@test "--part: what later rows need is in each part, up to its end, and the header says how much" {
+    local n i table repeated came=0
+    make_parts a.cf 3 1 40
+    for n in 2 5 64; do
+        for ((i = 1; i <= n; i++)); do
+            cf-cat --part $i/$n a.cf >p.cf
+            cf-cat --verify p.cf # strings, names, order, calling contexts
+            for table in task map stack object switch; do
+                cf-cat --csv --table $table a.cf >all.csv
+                cf-cat --csv --table $table p.cf >part.csv 2>none || echo time >part.csv
+                if ((i < n)); then # the beginning of the table, and no more
+                    same <(head -n "$(wc -l <part.csv)" all.csv) part.csv
+                else
+                    same all.csv part.csv
+                fi
+                repeated=$(cf-cat --info p.cf | sed -n "s/^  part: .*\<$table: \([0-9]*\).*/\1/p")
+                ((i == 1)) && came=0
+                [[ ${repeated:-0} -eq $(cat "came.$table" 2>/dev/null || echo 0) ]] || ((i == 1))
+                [[ $i -gt 1 || -z $repeated ]]
+                echo $(($(wc -l <part.csv) - 1)) >"came.$table"
+            done
+        done
+    done
+    # as many accesses in each as the frames allow, which have at most 300
+    cf-cat --info a.cf >all
+    for i in 1 2 3 4; do
+        cf-cat --csv --part $i/4 --columns time a.cf | wc -l
+    done | sort -n >sizes
+    (($(tail -1 sizes) - $(head -1 sizes) < 600))
+}
+
+@test "--part: 'before' and the identity in the header" {
+    local i before=0
+    make_parts a.cf 4 2 9
+    make_parts b.cf 5 2 9
+    for i in 1 2 3; do
+        cf-cat --part $i/3 a.cf >p.cf
+        [[ $(cf-cat --info p.cf | grep -c "number: $i, parts: 3, .*bytes: $(stat -c %s a.cf), before: $before\b") -ge 1 ]]
+        before=$((before + $(cf-cat --csv --columns time p.cf | wc -l) - 1))
+        cf-cat --info p.cf | sed -n 's/.*input: "\([0-9a-f]*\)".*/\1/p' >>ids
+    done
+    [[ $(sort -u ids | wc -l) -eq 1 ]]
+    cf-cat --part 1/3 b.cf | cf-cat --info | sed -n 's/.*input: "\([0-9a-f]*\)".*/\1/p' >>ids
+    [[ $(sort -u ids | wc -l) -eq 2 ]]
+    # a part that is stored, read by ordinary programs
+    cf-cat --part 2/3 -o p.packed.cf a.cf
+    same <(cf-cat --csv --columns time,addr --part 2/3 a.cf) <(cf-cat --csv --columns time,addr p.packed.cf)
+    # several files are one after the other; standard input may be a file
+    same <(cf-cat --csv --columns time,addr a.cf b.cf) <(rows_of_parts access time,addr 3 a.cf b.cf)
+    same <(cf-cat --csv --columns time --part 2/3 a.cf) <(cf-cat --csv --columns time --part 2/3 <a.cf)
+}
+
+@test "--part: reads its own frames only" {
+    make_parts a.cf 6 1 60
+    # damage in the middle of the file is none of the first and last parts
+    local size
+    size=$(stat -c %s a.cf)
+    cp a.cf bad.cf
+    printf 'XXXXXXXX' | dd of=bad.cf bs=1 seek=$((size / 2 & ~7)) conv=notrunc status=none
+    run ! cf-cat --verify bad.cf
+    cmp <(cf-cat --csv --part 1/6 a.cf 2>/dev/null) <(cf-cat --csv --part 1/6 bad.cf 2>/dev/null)
+    local i damaged=0
+    for i in 1 2 3 4 5 6; do
+        cf-cat --part $i/6 bad.cf >/dev/null 2>err || damaged=$((damaged + 1))
+    done
+    [[ $damaged -ge 1 ]]
+}
+
+@test "--part: refused for pipes, files without an index, and parts of parts" {
+    make_parts a.cf 7 1 5
+    run -2 bash -c "cat a.cf | cf-cat --part 1/2"
+    has "cf-cat: --part: standard input: is no file: a part is found by the index of a file: store it by 'cf-cat -o FILE', and name that"
+    cat a.cf | cf-cat | cat >raw.cf
+    run -2 cf-cat --part 1/2 raw.cf
+    has "raw.cf: has no index"
+    head -c -40 a.cf >cut.cf
+    run -2 cf-cat --part 1/2 cut.cf
+    has "cut.cf: has no index, or one that does not hold"
+    run -1 cf-cat --part 1/2 nowhere.cf
+    has "nowhere.cf: No such file or directory"
+    run -1 cf-cat --part 1/2 .
+    has "is a directory"
+    cf-cat --part 1/2 -o half.cf a.cf
+    run -1 cf-cat --part 1/2 half.cf
+    has "is a part itself: take parts of the whole file"
+    local bad
+    for bad in 1 0/2 3/2 1/0 x/2 1/y 1/65537 /; do
+        run -2 cf-cat --part $bad a.cf
+    done
+    run -2 cf-cat --part 1/2 --slice 1-2 a.cf
+    has "--part does not go with --slice, --verify or --info"
+    run -2 cf-cat --part 1/2 --info a.cf
+    # nothing to share out
+    make_stream empty none.cf
+    cf-cat --part 2/2 none.cf | cf-cat --verify
+}

@@ -246,6 +246,20 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
     return r;
 }
 
+void cf_tool_part(const struct cf_tool *t, struct cf_reader *r, const char *option, uint32_t number,
+                  uint32_t parts)
+{
+    const int result = cf_reader_part(r, number, parts);
+
+    if (result == 0)
+        return;
+    cf_die(t,
+           cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT
+           : result == -1       ? CF_EXIT_USAGE
+                                : CF_EXIT_INPUT,
+           "%s: %s", option, cf_reader_problem(r));
+}
+
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 {
     if (path && strcmp(path, "-") == 0)

@@ -93,6 +93,10 @@ void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m);
    CF_MAX_CORES. */
 unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated);
 
+/* cf_reader_part(); where that can't be had, says what `option` needs and exits. */
+void cf_tool_part(const struct cf_tool *t, struct cf_reader *r, const char *option, uint32_t number,
+                  uint32_t parts);
+
 /* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
 
@@ -195,6 +199,12 @@ unsigned cf_parse_class(const struct cf_tool *t, const char *option, const char 
 /* "A-B", "A-", "-B", "A+LENGTH" or "A" into [*from, *to], both included. */
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
                     uint64_t *to);
+
+/* "I/N": the I-th of N parts, for CF_CALL(): `part` is a struct cf_part_option. */
+struct cf_part_option {
+    uint32_t number, parts;
+};
+void cf_parse_part(const struct cf_tool *t, void *part, const char *option, char *text);
 
 /* A span of time as an option gives it: in ticks of the clock, as by cf_parse_range(), or as
    "10%-20%", "10%-" or "-20%" of the recording's time, of which the ends are not known before its

@@ -289,3 +289,19 @@ void cf_tool_span(const struct cf_tool *t, const struct cf_reader *r, const char
     if (span->part_to < 1 && span->to-- <= span->from)
         cf_die(t, CF_EXIT_USAGE, "%s: the part is shorter than a tick of the clock", option);
 }
+
+void cf_parse_part(const struct cf_tool *t, void *part, const char *option, char *text)
+{
+    struct cf_part_option *p = part;
+    char *slash = strchr(text, '/');
+    uint64_t number, parts;
+
+    if (!slash)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': give I/N, the I-th of N parts, such as 1/4", option,
+               text);
+    *slash = '\0';
+    parts = cf_parse_u64(t, option, slash + 1, 1, CF_MAX_PARTS);
+    number = cf_parse_u64(t, option, text, 1, parts);
+    *slash = '/';
+    *p = (struct cf_part_option){(uint32_t)number, (uint32_t)parts};
+}

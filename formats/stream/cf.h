@@ -55,6 +55,7 @@ enum {
     CF_MAX_FACTS = 1024,     /* facts of columns in a header, */
     CF_MAX_FACT_NAME = 64,   /* and bytes of a fact's column, or of its key, with the zero */
     CF_MAX_FRAME = 1 << 28,  /* bytes in a frame */
+    CF_MAX_PARTS = 1 << 16,  /* of an input */
 };
 
 /* Names. The functions return NULL or 0 for what cf_columns.h does not list. */
@@ -100,6 +101,7 @@ struct cf_header {
     int here;           /* for a writer: what is recorded runs here and now, so that it fills in: */
     char *recorded[CF_RECORDED];
     struct cf_facts facts; /* of columns */
+    int restated;          /* the facts are others than those of yaml, see cf_reader_part() */
     unsigned chain;        /* programs so far; bits 24 to 31 of a string id name one of them */
     char *yaml;            /* the whole document, with what we do not know */
     size_t yaml_bytes;
@@ -191,6 +193,18 @@ void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
    an input is a pipe, has no index or cannot be read. */
 int cf_reader_times(const struct cf_reader *r, uint64_t *first, uint64_t *last) CF_MUST_CHECK;
 
+/* Only the part `number` of `parts`, from 1 to CF_MAX_PARTS, of the inputs one after the other, by
+   their indexes: frames of accesses and other rows that are counted come in one part each, in order
+   and about equally many rows of accesses in each; of the tables of which cf_table_repeats() all rows
+   from the beginning of the inputs come in each part, in their places before the part's own. Headers
+   state what cf_header_part() and cf_header_repeated() give. -1 where an input is a pipe or has no
+   index, -2 where it cannot be read, both with a problem. Call before the first cf_reader_next(), and
+   not with cf_reader_span() or cf_reader_check_index(). */
+int cf_reader_part(struct cf_reader *r, uint32_t number, uint32_t parts) CF_MUST_CHECK;
+
+/* Whether each part has the table's rows from the beginning, since later rows need them. */
+int cf_table_repeats(unsigned table);
+
 /* Only the bytes [from, to) of the one file, which must be a regular one: a segment's, for a
    program that knows where it begins and ends. Call before the first cf_reader_next(). */
 void cf_reader_span(struct cf_reader *r, uint64_t from, uint64_t to);
@@ -231,6 +245,17 @@ const char *cf_reader_table_name(const struct cf_reader *r, unsigned table);
 const char *cf_header_fact(const struct cf_header *h, const char *column, const char *key);
 int cf_header_number(const struct cf_header *h, const char *column, const char *key,
                      uint64_t *value) CF_MUST_CHECK;
+
+/* Which part of which inputs a segment is of: 1, 0 where of none, -1 where that is badly stated. */
+struct cf_part {
+    uint64_t number, parts; /* it is the number-th, from 1 */
+    char input[17];         /* of the inputs: a checksum of their headers and indexes in hex */
+    uint64_t bytes;         /* the same: all that they have */
+    uint64_t before;        /* rows of accesses in the parts before */
+};
+int cf_header_part(const struct cf_header *h, struct cf_part *part) CF_MUST_CHECK;
+/* How many rows of a table a segment begins with that stand before its part. */
+uint64_t cf_header_repeated(const struct cf_header *h, unsigned table);
 
 /* What went wrong, "input: place: what: what to do", or NULL; and the number of damaged places. */
 const char *cf_reader_problem(const struct cf_reader *r);

@@ -52,7 +52,7 @@ static int find_index(const struct cf_reader *r, uint64_t *at, uint64_t *end)
     return -1;
 }
 
-static const uint8_t *raw_column(const uint8_t *frame, unsigned column, unsigned width)
+const uint8_t *cfr_raw_column(const uint8_t *frame, unsigned column, unsigned width)
 {
     unsigned columns = cf_get16(frame + 10);
     uint32_t rows = cf_get32(frame + 12);
@@ -75,9 +75,11 @@ static const uint8_t *raw_column(const uint8_t *frame, unsigned column, unsigned
 /* Takes in one index frame of which all bytes are there: 0, -1, or -2 without memory. */
 static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
 {
-    const uint8_t *offset = raw_column(frame, CF_OFFSET, 8), *id = raw_column(frame, CF_ID, 4);
-    const uint8_t *rows = raw_column(frame, CF_ROWS, 8), *first = raw_column(frame, CF_FIRST, 8);
-    const uint8_t *last = raw_column(frame, CF_LAST, 8);
+    const uint8_t *offset = cfr_raw_column(frame, CF_OFFSET, 8),
+                  *id = cfr_raw_column(frame, CF_ID, 4);
+    const uint8_t *rows = cfr_raw_column(frame, CF_ROWS, 8),
+                  *first = cfr_raw_column(frame, CF_FIRST, 8);
+    const uint8_t *last = cfr_raw_column(frame, CF_LAST, 8);
     uint32_t n = cf_get32(frame + 12);
 
     if (!offset || !id || !rows || !first || !last || !n)
@@ -100,12 +102,11 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
     return 0;
 }
 
-/* Takes in the index frames from `at` on of a segment that ends at `end`; none where they are
-   damaged. */
-static void load_entries(struct cf_reader *r, uint64_t at, uint64_t end)
+int cfr_index_of(struct cf_reader *r, uint64_t start, uint64_t at, uint64_t end, uint64_t *after)
 {
-    int good = 1;
+    int good = 1, taken = 0;
 
+    r->segment_start = start;
     r->entries = 0;
     while (good && at + CF_FRAME_HEAD < end) {
         uint8_t head[CF_FRAME_HEAD], *frame;
@@ -119,22 +120,28 @@ static void load_entries(struct cf_reader *r, uint64_t at, uint64_t end)
         good = bytes >= sizeof(head) && bytes <= CF_MAX_FRAME && bytes <= end - at;
         frame = good ? malloc(bytes) : NULL;
         good = frame && read_at(r, frame, bytes, at) == 0 &&
-               cfr_check_head(frame, bytes, &why) == bytes && take_entries(r, frame, end) == 0;
+               cfr_check_head(frame, bytes, &why) == bytes;
+        taken = good ? take_entries(r, frame, end) : 0;
+        good = good && taken == 0;
         free(frame);
         at += bytes;
     }
     if (!good)
         r->entries = 0;
+    *after = at;
+    return taken ? taken : r->entries ? 0 : -1;
 }
 
 void cfr_load_index(struct cf_reader *r)
 {
     uint64_t at = 0, end = 0;
 
+    if (r->plan) /* which has them all */
+        return;
     r->entries = 0;
     r->next_entry = 0;
     if (r->ranged && r->seekable && find_index(r, &at, &end) == 0)
-        load_entries(r, at, end);
+        (void)cfr_index_of(r, r->segment_start, at, end, &at);
 }
 
 /* Widens [*first, *last] by the frames of a table of the segments of a file, from its last to its
@@ -156,9 +163,7 @@ static int times_of(struct cf_reader *r, unsigned table, uint64_t *first, uint64
         bytes = cf_get64(trailer + 8);
         if (bytes < CF_TRAILER_BYTES || bytes > stop || back > bytes || !back)
             return -1;
-        r->segment_start = stop - bytes;
-        load_entries(r, stop - back, stop);
-        if (!r->entries)
+        if (cfr_index_of(r, stop - bytes, stop - back, stop, &back) != 0)
             return -1;
         for (size_t i = 0; i < r->entries; i++) {
             const struct cf_index_entry *e = &r->entry[i];
@@ -219,7 +224,7 @@ void cfr_jump(struct cf_reader *r)
     while (r->next_entry + 1 < r->entries) {
         const struct cf_index_entry *e = &r->entry[r->next_entry];
 
-        if (!cfr_out_of_range(r, e->table, e->first, e->last))
+        if (!cfr_part_skips(r, r->next_entry) && !cfr_out_of_range(r, e->table, e->first, e->last))
             break;
         cfr_count_rows(r, e->table, e->rows);
         r->number++;

@@ -241,7 +241,7 @@ int cfr_open_next(struct cf_reader *r)
 
 void cfr_close_input(struct cf_reader *r)
 {
-    if (r->owned)
+    if (r->owned && r->fd >= 0)
         close(r->fd);
     r->fd = -1;
 }

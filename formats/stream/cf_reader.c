@@ -67,6 +67,7 @@ void cf_reader_close(struct cf_reader *r)
     free(r->named);
     free(r->total);
     free(r->entry);
+    cfr_free_plan(r->plan);
     free(r->seen);
     free(r->want);
     free(r->buf);
@@ -185,6 +186,14 @@ static int stand_in_header(struct cf_reader *r)
     return 0;
 }
 
+/* Nothing more of any input is wanted. */
+static void end_part(struct cf_reader *r)
+{
+    cfr_close_input(r);
+    r->next_file = r->count;
+    r->in_segment = 0;
+}
+
 /* Takes in a segment's head at pos: its length, or 0 when it is damaged or cut off. */
 static size_t take_header(struct cf_reader *r)
 {
@@ -236,6 +245,8 @@ static size_t take_header(struct cf_reader *r)
         return 0;
     hand_out_header(r, offset);
     cfr_load_index(r);
+    if (r->plan && cfr_part_header(r) != 0)
+        end_part(r);
     return total;
 }
 
@@ -280,7 +291,8 @@ static size_t find_frame(struct cf_reader *r)
         }
         return 0;
     }
-    if (cfr_out_of_range(r, cf_get16(p + 8), cf_get64(p + 16), cf_get64(p + 24)) && r->seekable) {
+    if ((cfr_out_of_range(r, cf_get16(p + 8), cf_get64(p + 16), cf_get64(p + 24)) && r->seekable) ||
+        cfr_part_leaves(r)) {
         cfr_count_rows(r, cf_get16(p + 8), cf_get32(p + 12));
         cfr_skip(r, total);
         return 0;
@@ -302,11 +314,19 @@ static int take_frame(struct cf_reader *r)
     int bad;
 
     cfr_jump(r);
+    if (cfr_part_ends(r)) {
+        end_part(r);
+        return 0;
+    }
     offset = r->base + r->pos;
     r->number++;
     total = find_frame(r);
     if (!total)
         return 0;
+    if (cfr_part_frame(r) != 0) {
+        end_part(r);
+        return 0;
+    }
     cfr_align(r);
     cfr_describe(r, total);
     cf_decoder_frame(r->decoder, f->rows, r->coded, f->columns);
@@ -394,7 +414,13 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
                 cfr_damage(r, r->base + r->pos, "cut off: the segment before has no end frame");
             r->seen_any = 1;
             r->in_segment = 0;
+            if (r->plan && cfr_part_begins(r, r->base + r->pos) != 0) {
+                end_part(r);
+                continue;
+            }
             n = take_header(r);
+            if (r->fd < 0)
+                continue;
             if (n) {
                 r->pos += n;
                 r->came = 1;

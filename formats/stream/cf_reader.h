@@ -96,8 +96,9 @@ struct cf_reader {
     uint64_t number;
     size_t frame_bytes, frame_rows, taken; /* of the packed frame before pos, and rows handed out */
 
-    struct cf_index_entry *entry; /* of the segment, where a range is wanted */
-    size_t entries, entry_room, next_entry;
+    struct cf_index_entry *entry; /* of the segment, where a range is wanted, or all of a part's */
+    size_t entries, entry_room, next_entry; /* the segment's end before `entries` */
+    struct cfr_plan *plan;                  /* where a part is wanted */
     int check_index;
     struct cf_index_entry *seen; /* frames of the segment, where the index is to be checked */
     size_t seens, seen_room;
@@ -143,7 +144,25 @@ void cfr_skip(struct cf_reader *r, size_t n);
 int cfr_open_next(struct cf_reader *r); /* 1, or 0 when no input is left */
 void cfr_close_input(struct cf_reader *r);
 
+/* cf_part.c */
+struct cfr_plan;
+void cfr_free_plan(struct cfr_plan *p);
+/* A segment begins at `offset`: 0, or -1 where nothing of it is in the part. */
+int cfr_part_begins(struct cf_reader *r, uint64_t offset);
+int cfr_part_header(struct cf_reader *r); /* states the part in the header; -1 with a problem */
+/* Whether the part leaves out the frame of an index entry. */
+int cfr_part_skips(const struct cf_reader *r, size_t entry);
+int cfr_part_leaves(const struct cf_reader *r); /* the same of the frame at pos */
+int cfr_part_ends(const struct cf_reader *r);   /* before the frame at r->next_entry */
+/* Holds the head at pos against the index. -1 where it is another. */
+int cfr_part_frame(struct cf_reader *r);
+
 /* cf_index.c */
+/* Loads the index frames from `at` on of the segment from `start` to `end` into r->entry, and says
+   what stands behind them. 0; -1 where there are none, or damaged ones, or -2 without memory. */
+int cfr_index_of(struct cf_reader *r, uint64_t start, uint64_t at, uint64_t end, uint64_t *after);
+/* The values of a column without codec of a frame whose bytes are all there, or NULL. */
+const uint8_t *cfr_raw_column(const uint8_t *frame, unsigned column, unsigned width);
 void cfr_load_index(struct cf_reader *r); /* of the segment at r->segment_start */
 int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last);
 /* Notes the frame at hand, and holds index frames against those that were noted. */

@@ -163,8 +163,8 @@ static char *new_document(struct cf_writer *w, const struct cf_header *h,
         cfw_fail(w, "%s: its header: %s", cfw_target(w),
                  errno == EINVAL ? "SOURCE_DATE_EPOCH: no seconds since 1970" : strerror(errno));
     else if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0) {
-        const struct cf_edits edits = {w->facts.count ? &all : NULL, w->command, w->clock_unit,
-                                       w->clock_hz};
+        const struct cf_edits edits = {w->facts.count || (from && from->restated) ? &all : NULL,
+                                       w->command, w->clock_unit, w->clock_hz};
 
         text = cf_header_text(h ? &recorded : NULL, from, &edits, w->program, bytes);
     }
