@@ -339,23 +339,33 @@ int cf_reader_part(struct cf_reader *r, uint32_t number, uint32_t parts)
 
 /* ---- while the part is read ---- */
 
-/* Whether the segment that begins at `offset` is none of the part. */
+/* Nothing more of any input is wanted. */
+static int end_part(struct cf_reader *r)
+{
+    cfr_close_input(r);
+    r->next_file = r->count;
+    r->in_segment = 0;
+    return 0;
+}
+
 int cfr_part_begins(struct cf_reader *r, uint64_t offset)
 {
     struct cfr_plan *p = r->plan;
-    size_t i = p->here;
+    size_t i = p ? p->here : 0;
 
+    if (!p)
+        return 1;
     while (i < p->segments &&
            (p->segment[i].input != r->next_file - 1 || p->segment[i].start != offset))
         i++;
     if (i == p->segments) {
         cfr_damage(r, offset, "the index knows no such segment: was the file changed meanwhile?");
-        return -1;
+        return end_part(r);
     }
     p->here = i;
     r->next_entry = p->segment[i].first;
     r->entries = p->segment[i].first + p->segment[i].entries;
-    return p->to < p->entries && p->segment[i].first >= p->to ? -1 : 0;
+    return p->to < p->entries && p->segment[i].first >= p->to ? end_part(r) : 1;
 }
 
 int cfr_part_skips(const struct cf_reader *r, size_t entry)
@@ -369,9 +379,12 @@ int cfr_part_leaves(const struct cf_reader *r)
            r->entry[r->next_entry].offset == r->base + r->pos && cfr_part_skips(r, r->next_entry);
 }
 
-int cfr_part_ends(const struct cf_reader *r)
+int cfr_part_ends(struct cf_reader *r)
 {
-    return r->plan && r->plan->to < r->plan->entries && r->next_entry >= r->plan->to;
+    if (!r->plan || r->plan->to == r->plan->entries || r->next_entry < r->plan->to)
+        return 0;
+    (void)end_part(r);
+    return 1;
 }
 
 int cfr_part_frame(struct cf_reader *r)
@@ -384,10 +397,10 @@ int cfr_part_frame(struct cf_reader *r)
     if (!r->plan || r->lost ||
         (e ? e->offset == here && e->table == table && e->rows == cf_get32(p + 12)
            : table == CF_INDEX || table == CF_END))
-        return 0;
+        return 1;
     cfr_damage(r, here,
                "the index does not say what the frames are: pack the stream anew by cf-cat");
-    return -1;
+    return end_part(r);
 }
 
 /* ---- facts ---- */
@@ -407,32 +420,39 @@ static int state(struct cf_reader *r, const char *key, const char *text, uint64_
     return -1;
 }
 
-int cfr_part_header(struct cf_reader *r)
+/* The rows of a table before the part, in the segment at hand. */
+static uint64_t rows_before(const struct cf_reader *r, unsigned table)
 {
     const struct cfr_plan *p = r->plan;
-    const struct cf_part *part = &p->part;
     const struct segment *s = &p->segment[p->here];
+    uint64_t rows = 0;
+
+    for (size_t i = s->first; i < s->first + s->entries && i < p->from; i++)
+        rows += r->entry[i].table == table ? r->entry[i].rows : 0;
+    return rows;
+}
+
+void cfr_part_header(struct cf_reader *r)
+{
+    const struct cf_part *part = r->plan ? &r->plan->part : NULL;
     int result;
 
+    if (!part)
+        return;
     if (cf_header_fact(&r->header, fact, "number")) {
         cfr_damage(r, r->segment_start, "is a part itself: take parts of the whole file");
-        return -1;
+        (void)end_part(r);
+        return;
     }
     result = state(r, "number", NULL, part->number) | state(r, "parts", NULL, part->parts) |
              state(r, "input", part->input, 0) | state(r, "bytes", NULL, part->bytes) |
              state(r, "before", NULL, part->before);
-    for (unsigned table = CF_TASK; table < CF_ACCESS && !result; table++) {
-        uint64_t rows = 0;
-
-        if (!cf_table_repeats(table))
-            continue;
-        for (size_t i = s->first; i < s->first + s->entries && i < p->from; i++)
-            rows += r->entry[i].table == table ? r->entry[i].rows : 0;
-        if (rows)
-            result = state(r, cf_table_name(table), NULL, rows);
-    }
+    for (unsigned table = CF_TASK; table < CF_ACCESS && !result; table++)
+        if (cf_table_repeats(table) && rows_before(r, table))
+            result = state(r, cf_table_name(table), NULL, rows_before(r, table));
     r->header.restated = 1;
-    return result;
+    if (result)
+        (void)end_part(r);
 }
 
 int cf_header_part(const struct cf_header *h, struct cf_part *part)

@@ -186,14 +186,6 @@ static int stand_in_header(struct cf_reader *r)
     return 0;
 }
 
-/* Nothing more of any input is wanted. */
-static void end_part(struct cf_reader *r)
-{
-    cfr_close_input(r);
-    r->next_file = r->count;
-    r->in_segment = 0;
-}
-
 /* Takes in a segment's head at pos: its length, or 0 when it is damaged or cut off. */
 static size_t take_header(struct cf_reader *r)
 {
@@ -245,8 +237,7 @@ static size_t take_header(struct cf_reader *r)
         return 0;
     hand_out_header(r, offset);
     cfr_load_index(r);
-    if (r->plan && cfr_part_header(r) != 0)
-        end_part(r);
+    cfr_part_header(r);
     return total;
 }
 
@@ -314,19 +305,13 @@ static int take_frame(struct cf_reader *r)
     int bad;
 
     cfr_jump(r);
-    if (cfr_part_ends(r)) {
-        end_part(r);
+    if (cfr_part_ends(r))
         return 0;
-    }
     offset = r->base + r->pos;
     r->number++;
     total = find_frame(r);
-    if (!total)
+    if (!total || !cfr_part_frame(r))
         return 0;
-    if (cfr_part_frame(r) != 0) {
-        end_part(r);
-        return 0;
-    }
     cfr_align(r);
     cfr_describe(r, total);
     cf_decoder_frame(r->decoder, f->rows, r->coded, f->columns);
@@ -393,6 +378,32 @@ static void strange_start(struct cf_reader *r)
         cfr_close_input(r);
 }
 
+/* At the magic of a header: 1, or 0 where nothing of the segment is for the program. */
+static int begin_segment(struct cf_reader *r)
+{
+    size_t n;
+
+    if (r->in_segment)
+        cfr_damage(r, r->base + r->pos, "cut off: the segment before has no end frame");
+    r->seen_any = 1;
+    r->in_segment = 0;
+    if (!cfr_part_begins(r, r->base + r->pos))
+        return 0;
+    n = take_header(r);
+    if (r->fd < 0)
+        return 0;
+    if (n) {
+        r->pos += n;
+        r->came = 1;
+        return 1;
+    }
+    if (!cfr_resync(r)) {
+        r->eof = 1;
+        r->pos = r->end;
+    }
+    return 0;
+}
+
 int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
 {
     *frame = &r->frame;
@@ -408,28 +419,8 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             continue;
         }
         if (memcmp(r->buf + r->pos, CF_SEGMENT_MAGIC, 8) == 0) {
-            size_t n;
-
-            if (r->in_segment)
-                cfr_damage(r, r->base + r->pos, "cut off: the segment before has no end frame");
-            r->seen_any = 1;
-            r->in_segment = 0;
-            if (r->plan && cfr_part_begins(r, r->base + r->pos) != 0) {
-                end_part(r);
-                continue;
-            }
-            n = take_header(r);
-            if (r->fd < 0)
-                continue;
-            if (n) {
-                r->pos += n;
-                r->came = 1;
+            if (begin_segment(r))
                 return 1;
-            }
-            if (!cfr_resync(r)) {
-                r->eof = 1;
-                r->pos = r->end;
-            }
             continue;
         }
         if (!r->in_segment && !r->seen_any) {

@@ -147,15 +147,14 @@ void cfr_close_input(struct cf_reader *r);
 /* cf_part.c */
 struct cfr_plan;
 void cfr_free_plan(struct cfr_plan *p);
-/* A segment begins at `offset`: 0, or -1 where nothing of it is in the part. */
-int cfr_part_begins(struct cf_reader *r, uint64_t offset);
-int cfr_part_header(struct cf_reader *r); /* states the part in the header; -1 with a problem */
-/* Whether the part leaves out the frame of an index entry. */
+/* These end the reading where nothing more is wanted, or what comes is none of the part. */
+int cfr_part_begins(struct cf_reader *r, uint64_t offset); /* whether a segment is of the part */
+void cfr_part_header(struct cf_reader *r);                 /* states the part in the header */
+int cfr_part_ends(struct cf_reader *r);                    /* before the frame at r->next_entry */
+int cfr_part_frame(struct cf_reader *r); /* whether the head at pos is as the index says */
+/* Whether the part leaves out the frame of an index entry, and that at pos. */
 int cfr_part_skips(const struct cf_reader *r, size_t entry);
-int cfr_part_leaves(const struct cf_reader *r); /* the same of the frame at pos */
-int cfr_part_ends(const struct cf_reader *r);   /* before the frame at r->next_entry */
-/* Holds the head at pos against the index. -1 where it is another. */
-int cfr_part_frame(struct cf_reader *r);
+int cfr_part_leaves(const struct cf_reader *r);
 
 /* cf_index.c */
 /* Loads the index frames from `at` on of the segment from `start` to `end` into r->entry, and says
