@@ -179,6 +179,7 @@ int main(int argc, char **argv)
     if (o.mode == VERIFY || o.mode == INFO)
         return inspect(&t, &o, argv + optind, argc - optind);
     out.reader = cf_tool_reader(&t, argv + optind, argc - optind);
+    cf_reader_partials(out.reader);
     if (o.part.parts)
         cf_tool_part(&t, out.reader, "--part", o.part.number, o.part.parts);
     cf_reader_idle(out.reader, flush, &out);

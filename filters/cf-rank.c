@@ -56,10 +56,13 @@ static const char usage[] =
 
 static void count(struct rank *k, char *const *files, int number, struct cf_ranked *r)
 {
-    k->c.reader = cf_tool_reader(k->tool, files, number);
+    struct cf_partial *p = k->c.partial;
+
+    k->c.reader = p ? cf_partial_reader(p, files, number) : cf_tool_reader(k->tool, files, number);
     k->c.sums = &k->sums;
     cf_ranking_read(&k->c, &k->mix);
-    *r = cf_ranking_sort(&k->c, k->o.sort);
+    if (!p || !p->asked)
+        *r = cf_ranking_sort(&k->c, k->o.sort);
 }
 
 static void release(struct rank *k, struct cf_ranked *r)
@@ -74,25 +77,33 @@ int main(int argc, char **argv)
 {
     static struct cf_tool tool;
     static struct rank k, old;
-    struct cf_ranked now, before = {.count = 0};
-    int nothing; /* no access of a recording has what the sums need: there is no ranking */
+    struct cf_ranked now = {.count = 0}, before = {.count = 0};
+    char *const *files;
+    int number, nothing; /* no access of a recording has what the sums need: there is no ranking */
 
     k.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-rank", usage);
     rank_options(&k, argc, argv);
+    number = argc - optind;
     if (k.o.gain) {
         rank_profile(&k, argv + optind, argc - optind);
         cf_mix_free(&k.mix);
         return cf_tool_finish(&tool, NULL, NULL);
     }
+    files = cf_partial_share(&k.partial, argv + optind, &number);
     old = k;
+    old.c.partial = NULL;
     if (k.c.sources)
         old.c.sources =
             cf_sources_new(&tool, "--before-source-dir", k.o.before_dir, k.o.before_dirs);
     if (old.o.before)
         count(&old, (char *const *)&old.o.before, 1, &before);
     k.mix = old.mix; /* so that it is told when these were made of other machines */
-    count(&k, argv + optind, argc - optind, &now);
+    count(&k, files, number, &now);
+    if (k.partial.asked) {
+        cf_ranking_write(&k.c);
+        return cf_partial_finish(&k.partial);
+    }
     nothing = (k.c.lacking && !now.count) || (old.c.lacking && !before.count);
     if ((k.o.output.picture || k.o.output.html) && !nothing)
         rank_draw(&k, &now);
@@ -110,6 +121,7 @@ int main(int argc, char **argv)
         cf_reader_close(old.c.reader);
     }
     cf_mix_free(&k.mix);
+    cf_partial_free(&k.partial);
     free(k.o.cover);
     return cf_tool_finish(&tool, k.c.reader, NULL);
 }

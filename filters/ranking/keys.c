@@ -40,19 +40,20 @@ const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_SET] = {"set", "sets", CF_ADDR, 0, "set"},
 };
 
-static int by_string(enum cf_rank_by by)
+const char cf_ranking_processes[] =
+    "mappings of one name are added up; choose a process by 'cf-select --pid'";
+
+int cf_ranking_by_string(enum cf_rank_by by)
 {
     return cf_column_type(cf_rank_kinds[by].column) == CF_STR;
 }
 
-/* Keys that are numbers below 256. */
-static int by_code(enum cf_rank_by by)
+int cf_ranking_by_code(enum cf_rank_by by)
 {
     return cf_column_type(cf_rank_kinds[by].column) == CF_U8;
 }
 
-/* Which part of the key is this, -1 = none. */
-static int part_of(const struct cf_ranking *k, enum cf_rank_by by)
+int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by)
 {
     for (unsigned i = 0; i < k->keys; i++)
         if (k->by[i] == by)
@@ -63,12 +64,12 @@ static int part_of(const struct cf_ranking *k, enum cf_rank_by by)
 /* For whose key an access counts at each line that it touches. */
 static int by_lines(const struct cf_ranking *k)
 {
-    return part_of(k, CF_RANK_LINE) >= 0 || part_of(k, CF_RANK_SET) >= 0;
+    return cf_ranking_part(k, CF_RANK_LINE) >= 0 || cf_ranking_part(k, CF_RANK_SET) >= 0;
 }
 
 static int by_mapping(const struct cf_ranking *k)
 {
-    return part_of(k, CF_RANK_PAGE) >= 0 || part_of(k, CF_RANK_REGION) >= 0;
+    return cf_ranking_part(k, CF_RANK_PAGE) >= 0 || cf_ranking_part(k, CF_RANK_REGION) >= 0;
 }
 
 static void want(struct cf_ranking *k, enum cf_rank_by by)
@@ -118,7 +119,7 @@ void cf_ranking_begin(struct cf_ranking *k)
     for (unsigned i = 0; i < k->keys; i++) {
         want(k, k->by[i]);
         k->number[i] = cf_column_room(t, sizeof(**k->number));
-        if (!by_string(k->by[i]) && !by_code(k->by[i]))
+        if (!cf_ranking_by_string(k->by[i]) && !cf_ranking_by_code(k->by[i]))
             k->numbers[i] = cf_need(t, cf_counts_new());
         if (i)
             k->joined[i] = cf_need(t, cf_counts_new());
@@ -129,11 +130,12 @@ void cf_ranking_begin(struct cf_ranking *k)
     k->word[1] = cf_column_room(t, sizeof(**k->word));
     k->some = cf_column_room(t, sizeof(*k->some));
     k->total = cf_column_room(t, sizeof(*k->total));
+    k->processes.silent = k->partial && k->partial->asked;
     k->names = cf_need(t, cf_counts_new());
     k->objects = cf_need(t, cf_objects_new());
     if (k->sources)
         cf_sources_begin(k->sources, k->reader);
-    if (part_of(k, CF_RANK_STACK) >= 0)
+    if (cf_ranking_part(k, CF_RANK_STACK) >= 0)
         k->paths = cf_need(t, cf_paths_new(k->reader));
 }
 
@@ -195,7 +197,7 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
     uint64_t *a = k->word[0], *b = k->word[1];
     uint32_t *number = k->number[part];
 
-    if (by_string(by)) {
+    if (cf_ranking_by_string(by)) {
         const uint32_t *id = cf_u32(f, cf_rank_kinds[by].column);
 
         if (id && !r->at)
@@ -204,7 +206,7 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
             number[i] = id ? id[row(r, i)] : 0;
         return number;
     }
-    if (by_code(by)) {
+    if (cf_ranking_by_code(by)) {
         const uint8_t *code = cf_u8(f, cf_rank_kinds[by].column);
 
         for (uint32_t i = 0; i < r->count; i++)
@@ -267,9 +269,9 @@ static void sum_room(struct cf_ranking *k)
 {
     const unsigned last = k->keys - 1;
     const struct cf_counts *c = last ? k->joined[last] : k->numbers[0];
-    size_t numbers = c                   ? cf_counts_size(c) + 1
-                     : by_code(k->by[0]) ? 256
-                                         : (size_t)cf_reader_strings(k->reader) + 1;
+    size_t numbers = c                              ? cf_counts_size(c) + 1
+                     : cf_ranking_by_code(k->by[0]) ? 256
+                                                    : (size_t)cf_reader_strings(k->reader) + 1;
 
     cf_must(k->tool,
             cf_array_cleared(&k->sum, &k->room, numbers, k->sums->count * sizeof(*k->sum)));
@@ -416,6 +418,30 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
     add_values(&g, total, r.count, values);
 }
 
+void cf_ranking_number(struct cf_ranking *k, unsigned part, const uint64_t *a, const uint64_t *b,
+                       uint32_t rows, uint32_t *number)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        k->some[i] = 1;
+    cf_must(k->tool, cf_counts_number(k->numbers[part], a, b, k->some, rows, number));
+}
+
+void cf_ranking_add_sums(struct cf_ranking *k, const uint32_t *const *number, uint32_t rows,
+                         const uint64_t *const *sum)
+{
+    const struct rows r = {.count = rows, .some = k->some};
+    const size_t values = k->sums->count;
+    const uint32_t *total;
+
+    for (uint32_t i = 0; i < rows; i++)
+        k->some[i] = 1;
+    total = join(k, number, &r, k->total);
+    sum_room(k);
+    for (size_t v = 0; v < values; v++)
+        for (uint32_t i = 0; i < rows; i++)
+            k->sum[total[i] * values + v] += sum[v][i];
+}
+
 static void note_names(struct cf_ranking *k, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
@@ -431,7 +457,7 @@ static void note_names(struct cf_ranking *k, const struct cf_frame *f)
 
 void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
 {
-    const int objects = part_of(k, CF_RANK_OBJECT);
+    const int objects = cf_ranking_part(k, CF_RANK_OBJECT);
 
     if (k->paths)
         cf_must(k->tool, cf_paths_frame(k->paths, f));
@@ -445,9 +471,7 @@ void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
     case CF_ACCESS:
         k->seen = f->last > k->seen ? f->last : k->seen;
         if (by_mapping(k))
-            cf_processes_check(&k->processes, k->tool, f,
-                               "mappings of one name are added up; choose a process by "
-                               "'cf-select --pid'");
+            cf_processes_check(&k->processes, k->tool, f, cf_ranking_processes);
         break;
     case CF_TASK:
         note_names(k, f);

@@ -121,6 +121,18 @@ int cf_objects_frame(struct cf_objects *o, const struct cf_frame *f, uint64_t se
     return 0;
 }
 
+int cf_objects_put(struct cf_objects *o, const struct cf_object_details *d)
+{
+    uint64_t *place = cf_counts_at(o->index, d->segment, d->object);
+
+    if (!place || (!*place && cf_array_room(&o->list, &o->room, o->count + 1, sizeof(*d)) != 0))
+        return -1;
+    if (!*place)
+        *place = ++o->count;
+    o->list[*place - 1] = *d;
+    return 0;
+}
+
 const struct cf_object_details *cf_objects_get(const struct cf_objects *o, uint64_t segment,
                                                uint64_t object)
 {

@@ -195,6 +195,19 @@ int cf_paths_of(struct cf_paths *p, const struct cf_frame *f, const uint64_t *so
     return 0;
 }
 
+uint64_t cf_paths_number(struct cf_paths *p, const char *text)
+{
+    uint64_t path = 0;
+    size_t n;
+
+    do {
+        n = strcspn(text, ";");
+        path = step(p, path, text, n);
+        text += n + (text[n] == ';');
+    } while (path && *text);
+    return path;
+}
+
 char *cf_paths_text(const struct cf_paths *p, uint64_t path)
 {
     size_t depth = 0, size;

@@ -14,6 +14,7 @@
 
 #include "formats/stream/cf.h"
 #include "formats/program/cf_options.h"
+#include "formats/program/cf_partial.h"
 #include "formats/program/cf_processes.h"
 #include "formats/program/cf_tool.h"
 
@@ -143,6 +144,7 @@ struct cf_ranking {
     uint64_t line_size;         /* bytes, a power of two */
     struct cf_sets sets;        /* of a cache with such lines */
     struct cf_sources *sources; /* takes what the stream says of source files; NULL: nobody asks */
+    struct cf_partial *partial; /* partial results are taken and made; NULL: not by this program */
     int lenient; /* frames without a column of the key count as the key without a name */
 
     unsigned lacking; /* frames of accesses that lacked what the sums need */
@@ -189,6 +191,19 @@ void cf_ranking_begin(struct cf_ranking *k);
 void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f);
 /* Adds a frame of accesses, of which cf_sums_find() has found the values. */
 void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f);
+/* The numbers of keys, as cf_counts_number(), of a part that has no small numbers by itself. */
+void cf_ranking_number(struct cf_ranking *k, unsigned part, const uint64_t *a, const uint64_t *b,
+                       uint32_t rows, uint32_t *number);
+/* Whether the numbers of a part are ids of strings, or codes below 256. */
+int cf_ranking_by_string(enum cf_rank_by by);
+int cf_ranking_by_code(enum cf_rank_by by);
+/* Adds sum[v][i] to the value v of the key of which number[part][i] are the parts, for all rows. */
+void cf_ranking_add_sums(struct cf_ranking *k, const uint32_t *const *number, uint32_t rows,
+                         const uint64_t *const *sum);
+/* The part of the key that is this one, or -1. */
+int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by);
+/* What several processes mean where mappings of one name are added up. */
+extern const char cf_ranking_processes[];
 /* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
 int cf_ranking_order(const struct cf_ranking *k, const struct cf_rank_key *x,
                      const struct cf_rank_key *y);
@@ -208,6 +223,15 @@ void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f);
    ends the program. */
 void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix);
 
+/* ---- partial.c ---- */
+
+/* The options on which sums and keys depend, as a text; to be freed. */
+char *cf_ranking_options(const struct cf_ranking *k);
+/* Writes what was counted as a partial result. */
+void cf_ranking_write(struct cf_ranking *k);
+/* Adds a frame of one. */
+void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f);
+
 /* ---- objects.c ---- */
 
 struct cf_object_details {
@@ -223,6 +247,8 @@ void cf_objects_free(struct cf_objects *o);
    counter in `counts`. -1 without memory. */
 int cf_objects_frame(struct cf_objects *o, const struct cf_frame *f, uint64_t segment,
                      uint64_t seen, const struct cf_counts *counts) CF_MUST_CHECK;
+/* Takes one that is known from elsewhere. -1 without memory. */
+int cf_objects_put(struct cf_objects *o, const struct cf_object_details *d) CF_MUST_CHECK;
 /* NULL where nothing is known. */
 const struct cf_object_details *cf_objects_get(const struct cf_objects *o, uint64_t segment,
                                                uint64_t object);
@@ -237,6 +263,8 @@ int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f) CF_MUST_CHECK;
    -1 without memory. */
 int cf_paths_of(struct cf_paths *p, const struct cf_frame *f, const uint64_t *some,
                 uint64_t *path) CF_MUST_CHECK;
+/* The number of a path by such a text; 0 without memory. */
+uint64_t cf_paths_number(struct cf_paths *p, const char *text) CF_MUST_CHECK;
 /* "main;f;g", to be freed. NULL without memory. */
 char *cf_paths_text(const struct cf_paths *p, uint64_t path);
 

@@ -27,9 +27,16 @@ void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix)
     cf_sums_begin(k->sums, k->reader);
     memcpy(mix->column, k->sums->mixed, sizeof mix->column);
     while (cf_tool_next(k->tool, k->reader, &f) > 0) {
+        if (k->partial && cf_partial_frame(k->partial, f)) {
+            cf_ranking_merge(k, f);
+            continue;
+        }
         if (f->table == CF_HEADER)
             cf_mix_check(mix, k->tool, f->header);
         cf_ranking_take(k, f);
     }
-    cf_tool_fit(k->tool, k->reader);
+    if (k->partial)
+        cf_partial_end(k->partial);
+    if (!k->partial || k->partial->input != CF_INPUT_PARTIALS)
+        cf_tool_fit(k->tool, k->reader);
 }

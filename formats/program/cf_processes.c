@@ -26,6 +26,19 @@ void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const s
     if (all_are(pid, f->rows, p->pid))
         return;
     p->warned = 1;
+    if (!p->silent)
+        cf_warn(t, "several processes: %s", what);
+}
+
+void cf_processes_join(struct cf_processes *p, const struct cf_tool *t, uint32_t pid, int several,
+                       const char *what)
+{
+    if (!p->begun)
+        p->pid = pid;
+    p->begun = 1;
+    if (p->warned || t->quiet || (!several && pid == p->pid))
+        return;
+    p->warned = 1;
     cf_warn(t, "several processes: %s", what);
 }
 

@@ -20,12 +20,18 @@
 struct cf_processes {
     uint32_t pid; /* of the first access */
     int begun, warned;
+    int silent; /* the warning is another's, who joins this by cf_processes_join() */
 };
 
 /* Looks at a frame; warns once, by "NAME: several processes: WHAT". The reader must want pid of
    table access. Other tables are passed over, and nothing is said under --quiet. */
 void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const struct cf_frame *f,
                         const char *what);
+
+/* The same of what another program has looked at, of which `pid` came first, and `several` or not.
+ */
+void cf_processes_join(struct cf_processes *p, const struct cf_tool *t, uint32_t pid, int several,
+                       const char *what);
 
 struct cf_turns {
     uint32_t tid;        /* of the first access of the segment */

@@ -166,6 +166,9 @@ const char *cf_reader_file(const struct cf_reader *r);
 /* The input for messages: a file's name, "standard input" or, of several, "the inputs". */
 const char *cf_reader_input(const struct cf_reader *r);
 
+/* Takes partial results of programs (cf-stream(5), "Partial results"), which are refused else. */
+void cf_reader_partials(struct cf_reader *r);
+
 /* Asks for every column of every table. */
 void cf_reader_want_all(struct cf_reader *r);
 
@@ -252,6 +255,7 @@ struct cf_part {
     char input[17];         /* of the inputs: a checksum of their headers and indexes in hex */
     uint64_t bytes;         /* the same: all that they have */
     uint64_t before;        /* rows of accesses in the parts before */
+    uint64_t chain;         /* programs in the chain of the header that is one of a part here */
 };
 int cf_header_part(const struct cf_header *h, struct cf_part *part) CF_MUST_CHECK;
 /* How many rows of a table a segment begins with that stand before its part. */

@@ -54,7 +54,9 @@ enum cf_table_trait {
     /* experiment parameter repeat level accesses misses time cpu method spoilt: a measurement */  \
     T(CF_PROBE, 35, "probe", 0)                                                                    \
     /* time op size addr master transfer burst: a transfer on a bus */                             \
-    T(CF_BUS, 36, "bus", CF_TABLE_EVENT)
+    T(CF_BUS, 36, "bus", CF_TABLE_EVENT)                                                           \
+    /* entry and those of key1.. text1.. sum1.. that it has: of the partial result of a program */ \
+    T(CF_PARTIAL, 37, "partial", 0)
 
 #define CF_TABLE_ID(id, number, name, traits) id = number,
 enum cf_table {
@@ -159,7 +161,48 @@ enum cf_type {
     C(CF_LAST, 102, "last", CF_U64, NULL)        /* largest time in a frame */                     \
     C(CF_TRAILER, 103, "trailer", CF_BLOB, NULL) /* closes the end frame */                        \
     /* codes of a packed frame, without values for programs */                                     \
-    C(CF_CODE, 104, "code", CF_BLOB, NULL)
+    C(CF_CODE, 104, "code", CF_BLOB, NULL)                                                         \
+    /* of a partial result: what a row of it is, by the program */                                 \
+    C(CF_ENTRY, 112, "entry", CF_U8, NULL)                                                         \
+    C(CF_KEY1, 113, "key1", CF_U64, NULL)                                                          \
+    C(CF_KEY2, 114, "key2", CF_U64, NULL)                                                          \
+    C(CF_KEY3, 115, "key3", CF_U64, NULL)                                                          \
+    C(CF_KEY4, 116, "key4", CF_U64, NULL)                                                          \
+    C(CF_KEY5, 117, "key5", CF_U64, NULL)                                                          \
+    C(CF_KEY6, 118, "key6", CF_U64, NULL)                                                          \
+    C(CF_KEY7, 119, "key7", CF_U64, NULL)                                                          \
+    C(CF_KEY8, 120, "key8", CF_U64, NULL)                                                          \
+    C(CF_KEY9, 121, "key9", CF_U64, NULL)                                                          \
+    C(CF_KEY10, 122, "key10", CF_U64, NULL)                                                        \
+    C(CF_TEXT1, 123, "text1", CF_STR, NULL)                                                        \
+    C(CF_TEXT2, 124, "text2", CF_STR, NULL)                                                        \
+    C(CF_TEXT3, 125, "text3", CF_STR, NULL)                                                        \
+    C(CF_TEXT4, 126, "text4", CF_STR, NULL)                                                        \
+    C(CF_TEXT5, 127, "text5", CF_STR, NULL)                                                        \
+    C(CF_SUM1, 128, "sum1", CF_U64, NULL)                                                          \
+    C(CF_SUM2, 129, "sum2", CF_U64, NULL)                                                          \
+    C(CF_SUM3, 130, "sum3", CF_U64, NULL)                                                          \
+    C(CF_SUM4, 131, "sum4", CF_U64, NULL)                                                          \
+    C(CF_SUM5, 132, "sum5", CF_U64, NULL)                                                          \
+    C(CF_SUM6, 133, "sum6", CF_U64, NULL)                                                          \
+    C(CF_SUM7, 134, "sum7", CF_U64, NULL)                                                          \
+    C(CF_SUM8, 135, "sum8", CF_U64, NULL)                                                          \
+    C(CF_SUM9, 136, "sum9", CF_U64, NULL)                                                          \
+    C(CF_SUM10, 137, "sum10", CF_U64, NULL)                                                        \
+    C(CF_SUM11, 138, "sum11", CF_U64, NULL)                                                        \
+    C(CF_SUM12, 139, "sum12", CF_U64, NULL)                                                        \
+    C(CF_SUM13, 140, "sum13", CF_U64, NULL)                                                        \
+    C(CF_SUM14, 141, "sum14", CF_U64, NULL)                                                        \
+    C(CF_SUM15, 142, "sum15", CF_U64, NULL)                                                        \
+    C(CF_SUM16, 143, "sum16", CF_U64, NULL)                                                        \
+    C(CF_SUM17, 144, "sum17", CF_U64, NULL)                                                        \
+    C(CF_SUM18, 145, "sum18", CF_U64, NULL)                                                        \
+    C(CF_SUM19, 146, "sum19", CF_U64, NULL)                                                        \
+    C(CF_SUM20, 147, "sum20", CF_U64, NULL)                                                        \
+    C(CF_SUM21, 148, "sum21", CF_U64, NULL)                                                        \
+    C(CF_SUM22, 149, "sum22", CF_U64, NULL)                                                        \
+    C(CF_SUM23, 150, "sum23", CF_U64, NULL)                                                        \
+    C(CF_SUM24, 151, "sum24", CF_U64, NULL)
 
 #define CF_COLUMN_ID(id, number, name, type, adder) id = number,
 enum cf_column { CF_COLUMNS(CF_COLUMN_ID) };

@@ -446,7 +446,7 @@ void cfr_part_header(struct cf_reader *r)
     }
     result = state(r, "number", NULL, part->number) | state(r, "parts", NULL, part->parts) |
              state(r, "input", part->input, 0) | state(r, "bytes", NULL, part->bytes) |
-             state(r, "before", NULL, part->before);
+             state(r, "before", NULL, part->before) | state(r, "chain", NULL, r->header.chain);
     for (unsigned table = CF_TASK; table < CF_ACCESS && !result; table++)
         if (cf_table_repeats(table) && rows_before(r, table))
             result = state(r, cf_table_name(table), NULL, rows_before(r, table));
@@ -466,7 +466,8 @@ int cf_header_part(const struct cf_header *h, struct cf_part *part)
         cf_header_number(h, fact, "number", &part->number) != 1 ||
         cf_header_number(h, fact, "parts", &part->parts) != 1 ||
         cf_header_number(h, fact, "bytes", &part->bytes) != 1 ||
-        cf_header_number(h, fact, "before", &part->before) != 1 || !part->number ||
+        cf_header_number(h, fact, "before", &part->before) != 1 ||
+        cf_header_number(h, fact, "chain", &part->chain) != 1 || !part->number ||
         part->number > part->parts || part->parts > CF_MAX_PARTS)
         return -1;
     strcpy(part->input, input);

@@ -92,6 +92,11 @@ void cf_reader_want_all(struct cf_reader *r)
     r->want_all = 1;
 }
 
+void cf_reader_partials(struct cf_reader *r)
+{
+    r->partials = 1;
+}
+
 void cf_reader_unify(struct cf_reader *r)
 {
     r->unify = 1;
@@ -186,6 +191,17 @@ static int stand_in_header(struct cf_reader *r)
     return 0;
 }
 
+static void refuse_partial(struct cf_reader *r)
+{
+    const char *program = cf_header_fact(&r->header, "partial", "program");
+
+    if (r->partials || !program)
+        return;
+    cfr_damage(r, r->segment_start, "a partial result: give it to %s, which made it", program);
+    cfr_close_input(r);
+    r->in_segment = 0;
+}
+
 /* Takes in a segment's head at pos: its length, or 0 when it is damaged or cut off. */
 static size_t take_header(struct cf_reader *r)
 {
@@ -238,6 +254,7 @@ static size_t take_header(struct cf_reader *r)
     hand_out_header(r, offset);
     cfr_load_index(r);
     cfr_part_header(r);
+    refuse_partial(r);
     return total;
 }
 

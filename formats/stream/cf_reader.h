@@ -64,7 +64,7 @@ struct cf_reader {
 
     struct want *want;
     size_t wants, want_room;
-    int want_all, unify, ranged, pieces, defer;
+    int want_all, unify, ranged, pieces, defer, partials;
     uint64_t from, to;
     uint64_t span_from, span_to; /* bytes of the file; to 0: all */
     void (*idle)(void *);
@@ -121,7 +121,7 @@ static inline unsigned cfr_kind(unsigned table)
 {
     return table == CF_ACCESS || table == CF_UNPLACED || table == CF_BUS ? 1
            : table == CF_LINE || table == CF_SNAPSHOT                    ? 2
-           : table > CF_LINE                                             ? 3
+           : table > CF_LINE && table != CF_PARTIAL                      ? 3
                                                                          : 0;
 }
 

@@ -194,6 +194,7 @@ void verify_file(struct cf_tool *t, char *const *file)
     const char *first = NULL;
     unsigned damages;
 
+    cf_reader_partials(r);
     cf_reader_want_all(r);
     cf_reader_check_index(r);
     while (cf_tool_next(t, r, &f) > 0) {
@@ -257,6 +258,7 @@ void info_file(struct cf_tool *t, char *const *file)
     struct cf_frame *f;
     unsigned segment = 0;
 
+    cf_reader_partials(r);
     cf_reader_unify(r); /* the names of a segment are printed when the next one has begun */
     while (cf_tool_next(t, r, &f) > 0) {
         if (f->table != CF_HEADER) {

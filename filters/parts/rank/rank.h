@@ -6,6 +6,7 @@
 #include "formats/stream/cf.h"
 #include "formats/base/cf_text.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/picture/chart.h"
@@ -41,6 +42,7 @@ struct rank {
     struct options o;
     struct cf_sums sums;
     struct cf_ranking c;
+    struct cf_partial partial;
 };
 
 /* ---- rank_options.c ---- */

@@ -168,6 +168,25 @@ static void check_gain(const struct rank *k, const char *machine)
                o->output.picture ? "picture" : "html", o->against ? "against" : "of");
 }
 
+/* What is made of parts of the input. */
+static void check_partial(struct rank *k)
+{
+    const struct options *o = &k->o;
+    const int shared = k->partial.jobs > 1;
+
+    if ((k->partial.asked || shared) && (o->before || o->gain))
+        cf_die(k->tool, CF_EXIT_USAGE, "--%s does not go with %s",
+               k->partial.asked ? "partial" : "jobs", o->before ? "--before" : "--value gain");
+    if (k->partial.asked && (o->output.picture || o->output.html || shared))
+        cf_die(k->tool, CF_EXIT_USAGE, "--partial does not go with --%s",
+               o->output.picture ? "picture"
+               : o->output.html  ? "html"
+                                 : "jobs");
+    k->partial.tool = k->tool;
+    k->partial.options = cf_ranking_options(&k->c);
+    k->c.partial = &k->partial;
+}
+
 void rank_options(struct rank *k, int argc, char **argv)
 {
     struct options *o = &k->o;
@@ -190,6 +209,8 @@ void rank_options(struct rank *k, int argc, char **argv)
         {"source-dir", 0, CF_TEXTS(o->dir, &o->dirs, CF_SOURCE_DIRS)},
         {"fail-above", 0, CF_FRACTION(&o->fail_above, 0, 1e9, 0), .given = &o->fails},
         {"cover", 0, CF_CALL(set_cover, k), .may_lack = 1},
+        CF_PARTIAL_OPTION(&k->partial),
+        CF_JOBS_OPTION(&k->partial),
         CF_PICTURE_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
@@ -212,4 +233,7 @@ void rank_options(struct rank *k, int argc, char **argv)
     check_before(k);
     check_sums(k);
     find_sets(k, machine, line_size);
+    k->c.sums = &k->sums;
+    if (!o->gain)
+        check_partial(k);
 }

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cf_partial.c - partial results: which go together, and writing them (see cf_partial.h). */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/program/cf_partial.h"
+
+enum { BATCH_ROWS = 1024 };
+
+static const char fact[] = "partial";
+
+struct cf_partial_batch {
+    uint32_t rows;
+    unsigned keys, texts, sums; /* of each row */
+    uint8_t entry[BATCH_ROWS];
+    uint64_t key[CF_PARTIAL_KEYS][BATCH_ROWS], sum[CF_PARTIAL_SUMS][BATCH_ROWS];
+    uint32_t text[CF_PARTIAL_TEXTS][BATCH_ROWS];
+};
+
+struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, int count)
+{
+    p->reader = cf_tool_reader(p->tool, files, count);
+    cf_reader_partials(p->reader);
+    for (unsigned i = 0; i < CF_PARTIAL_COLUMNS; i++)
+        cf_reader_want(p->reader, CF_PARTIAL, CF_ENTRY + i, CF_OPTIONAL);
+    if (p->job)
+        cf_tool_part(p->tool, p->reader, "--jobs", p->job, p->jobs);
+    if (p->asked) {
+        if (!p->out)
+            p->out = cf_tool_writer(p->tool, NULL);
+        p->batch = cf_tool_room(p->tool, 1, sizeof(*p->batch));
+        /* a failure shows again when the writer is closed */
+        (void)cf_writer_fact(p->out, fact, "program", p->tool->name);
+        (void)cf_writer_fact(p->out, fact, "version", CF_VERSION);
+        (void)cf_writer_fact(p->out, fact, "options", p->options);
+    }
+    return p->reader;
+}
+
+/* ---- which go together ---- */
+
+CF_PRINTF(2, 3)
+static void refuse(const struct cf_partial *p, const char *format, ...)
+{
+    char why[2048];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(why, sizeof(why), format, list);
+    va_end(list);
+    cf_die(p->tool, CF_EXIT_INPUT, "%s: %s", cf_reader_file(p->reader), why);
+}
+
+/* Which part the header is of; without one it is the whole of something. */
+static struct cf_part part_of(const struct cf_partial *p, const struct cf_header *h)
+{
+    struct cf_part part;
+    const int stated = cf_header_part(h, &part);
+
+    if (stated < 0)
+        refuse(p, "badly says which part it is");
+    return stated ? part : (struct cf_part){.number = 1, .parts = 1};
+}
+
+static void check_maker(const struct cf_partial *p, const struct cf_header *h, const char *program)
+{
+    const char *version = cf_header_fact(h, fact, "version");
+    const char *options = cf_header_fact(h, fact, "options");
+
+    if (strcmp(program, p->tool->name) != 0)
+        refuse(p, "a partial result of %s: give it to that program", program);
+    if (!version || strcmp(version, CF_VERSION) != 0)
+        refuse(p, "a partial result of version %s, and this is version %s: make it anew",
+               version ? version : "[unknown]", CF_VERSION);
+    if (!options || strcmp(options, p->options) != 0)
+        refuse(p, "a partial result with other options, '%s' instead of '%s': give the same",
+               options ? options : "", p->options);
+}
+
+static void take_partial(struct cf_partial *p, const struct cf_header *h, const char *program)
+{
+    const int first = p->input == CF_INPUT_UNKNOWN;
+    const struct cf_part part = part_of(p, h);
+
+    if (p->input == CF_INPUT_STREAMS)
+        refuse(p, "a partial result behind a recording: give only one of the two kinds");
+    if (p->asked)
+        refuse(p, "a partial result, of which --partial cannot make another");
+    check_maker(p, h, program);
+    if (!first && (strcmp(part.input, p->part.input) != 0 || part.bytes != p->part.bytes))
+        refuse(p, "a part of another file than the partial results before");
+    if (!first && part.parts != p->part.parts)
+        refuse(p, "one of another number of parts than the partial results before");
+    if (first)
+        p->came = cf_tool_room(p->tool, part.parts, 1);
+    p->input = CF_INPUT_PARTIALS;
+    p->part = part;
+    if (p->came[part.number - 1]++)
+        refuse(p, "part %" PRIu64 " of %" PRIu64 ", which came already: give each part once",
+               part.number, part.parts);
+}
+
+static void take_header(struct cf_partial *p, const struct cf_header *h)
+{
+    const char *program = cf_header_fact(h, fact, "program");
+
+    memset(p->seen, 0, sizeof(p->seen));
+    if (program) {
+        take_partial(p, h, program);
+        return;
+    }
+    if (p->input == CF_INPUT_PARTIALS)
+        refuse(p, "a recording behind a partial result: give only one of the two kinds");
+    if (p->asked) {
+        const struct cf_part part = part_of(p, h);
+
+        if (p->input && (part.number != p->part.number || part.parts != p->part.parts ||
+                         strcmp(part.input, p->part.input) != 0))
+            refuse(p, "another part than the inputs before: make a partial result of each");
+        p->part = part;
+        if (!p->input && cf_writer_frame(p->out, &(struct cf_frame){.header = h}) != 0)
+            p->input = CF_INPUT_STREAMS; /* shows again when it is closed */
+    }
+    p->input = CF_INPUT_STREAMS;
+}
+
+int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f)
+{
+    if (f->table == CF_HEADER)
+        take_header(p, f->header);
+    return p->input == CF_INPUT_PARTIALS;
+}
+
+uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f)
+{
+    uint64_t before, seen;
+
+    if (!p->asked || f->table >= CF_ACCESS || !cf_table_repeats(f->table))
+        return 0;
+    if (p->part.parts > 1 && (f->table == CF_FILE || f->header->chain > p->part.chain + 1))
+        refuse(p,
+               "rows of table %s stand in several parts, and a program since then may have "
+               "changed how many they are: take the parts of what that has written",
+               cf_table_name(f->table));
+    before = cf_header_repeated(f->header, f->table);
+    seen = p->seen[f->table];
+    p->seen[f->table] += f->rows;
+    return before <= seen ? 0 : before - seen < f->rows ? (uint32_t)(before - seen) : f->rows;
+}
+
+int cf_partial_is_last(const struct cf_partial *p)
+{
+    return p->part.number == p->part.parts;
+}
+
+static void check_all_came(const struct cf_partial *p)
+{
+    if (p->input != CF_INPUT_PARTIALS)
+        return;
+    for (uint64_t i = 0; i < p->part.parts; i++)
+        if (!p->came[i])
+            cf_die(p->tool, CF_EXIT_INPUT,
+                   "part %" PRIu64 " of %" PRIu64 " is missing: give the partial results of all",
+                   i + 1, p->part.parts);
+}
+
+void cf_partial_end(struct cf_partial *p)
+{
+    int status;
+
+    cf_partial_jobs_end(p);
+    if (p->input != CF_INPUT_PARTIALS)
+        return;
+    status = cf_tool_problems(p->tool, p->reader);
+    if (status)
+        cf_die(p->tool, status, "a partial result is not whole: make it anew; there is no result");
+    check_all_came(p);
+}
+
+/* ---- reading ---- */
+
+void cf_partial_damaged(const struct cf_partial *p)
+{
+    cf_die(p->tool, CF_EXIT_INPUT, "%s: a partial result with rows that no program writes: damaged",
+           cf_reader_file(p->reader));
+}
+
+static const void *column(const struct cf_partial *p, const struct cf_frame *f, unsigned id)
+{
+    const void *values = cf_values(f, id);
+
+    if (!values)
+        cf_partial_damaged(p);
+    return values;
+}
+
+const uint8_t *cf_partial_entries(const struct cf_partial *p, const struct cf_frame *f)
+{
+    return column(p, f, CF_ENTRY);
+}
+
+const uint64_t *cf_partial_key(const struct cf_partial *p, const struct cf_frame *f, unsigned i)
+{
+    return column(p, f, CF_KEY1 + i);
+}
+
+const uint32_t *cf_partial_text(const struct cf_partial *p, const struct cf_frame *f, unsigned i)
+{
+    return column(p, f, CF_TEXT1 + i);
+}
+
+const uint64_t *cf_partial_sum(const struct cf_partial *p, const struct cf_frame *f, unsigned i)
+{
+    return column(p, f, CF_SUM1 + i);
+}
+
+/* ---- writing ---- */
+
+static void flush(struct cf_partial *p)
+{
+    struct cf_partial_batch *b = p->batch;
+    struct cf_values values[CF_PARTIAL_COLUMNS];
+    unsigned n = 0;
+
+    if (!b->rows)
+        return;
+    values[n++] = (struct cf_values){CF_ENTRY, b->entry, 0};
+    for (unsigned i = 0; i < b->keys; i++)
+        values[n++] = (struct cf_values){CF_KEY1 + i, b->key[i], 0};
+    for (unsigned i = 0; i < b->texts; i++)
+        values[n++] = (struct cf_values){CF_TEXT1 + i, b->text[i], 0};
+    for (unsigned i = 0; i < b->sums; i++)
+        values[n++] = (struct cf_values){CF_SUM1 + i, b->sum[i], 0};
+    /* a failure shows again when the writer is closed */
+    (void)cf_writer_rows(p->out, CF_PARTIAL, b->rows, values, n, NULL);
+    b->rows = 0;
+}
+
+void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row)
+{
+    struct cf_partial_batch *b = p->batch;
+
+    if (p->input != CF_INPUT_STREAMS) /* not even a header came, which is reported */
+        return;
+    if (b->rows == BATCH_ROWS || row->keys != b->keys || row->texts != b->texts ||
+        row->sums != b->sums)
+        flush(p);
+    b->keys = row->keys;
+    b->texts = row->texts;
+    b->sums = row->sums;
+    b->entry[b->rows] = row->entry;
+    for (unsigned i = 0; i < row->keys; i++)
+        b->key[i][b->rows] = row->key[i];
+    for (unsigned i = 0; i < row->texts; i++) {
+        if (row->text[i] && strlen(row->text[i]) > CF_MAX_TEXT)
+            cf_die(p->tool, CF_EXIT_INPUT,
+                   "--partial: a text of more than %d bytes, which no stream can hold",
+                   CF_MAX_TEXT);
+        b->text[i][b->rows] = cf_writer_string(p->out, row->text[i] ? row->text[i] : "");
+    }
+    for (unsigned i = 0; i < row->sums; i++)
+        b->sum[i][b->rows] = row->sum[i];
+    b->rows++;
+}
+
+int cf_partial_finish(struct cf_partial *p)
+{
+    char problem[1024] = "";
+    int whole, closed;
+
+    flush(p);
+    whole = !p->tool->status && !cf_reader_problem(p->reader);
+    closed = cf_writer_close(p->out, whole, problem, sizeof problem);
+    p->out = NULL;
+    if (closed != 0)
+        cf_fail(p->tool, CF_EXIT_ENVIRONMENT, "%s",
+                problem[0] ? problem : "the partial result could not be written");
+    cf_partial_free(p);
+    return cf_tool_finish(p->tool, p->reader, NULL);
+}
+
+void cf_partial_free(struct cf_partial *p)
+{
+    free(p->options);
+    p->options = NULL;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_partial.h - the result of a part of a recording, as a stream that the same program reads to
+ * print what it would have printed of the whole (cf-stream(5), "Partial results"); and processes
+ * that share a file by parts and hand their results to the one that prints.
+ *
+ *     files = cf_partial_share(&p, files, &count);      processes, by -j: this may be one of them
+ *     reader = cf_partial_reader(&p, files, count);
+ *     each frame: if (!cf_partial_frame(&p, f)) count it
+ *                 else if (f->table == CF_PARTIAL) merge it
+ *     cf_partial_end(&p);                               nothing is missing
+ *     if (p.asked) write rows, return cf_partial_finish(&p); else print
+ *
+ * Memory: of what is written, 1,024 rows. A process of -j takes what the program takes for its
+ * part, and the one that prints what the result takes.
+ */
+#ifndef CF_PARTIAL_H
+#define CF_PARTIAL_H
+
+#include <sys/types.h>
+
+#include "formats/program/cf_tool.h"
+
+enum {
+    CF_PARTIAL_KEYS = CF_KEY10 - CF_KEY1 + 1,
+    CF_PARTIAL_TEXTS = CF_TEXT5 - CF_TEXT1 + 1,
+    CF_PARTIAL_SUMS = CF_SUM24 - CF_SUM1 + 1,
+    CF_PARTIAL_COLUMNS = 1 + CF_PARTIAL_KEYS + CF_PARTIAL_TEXTS + CF_PARTIAL_SUMS,
+    CF_PARTIAL_JOBS = 256,
+};
+
+/* What the inputs are; not known before the first header. */
+enum cf_partial_input { CF_INPUT_UNKNOWN, CF_INPUT_STREAMS, CF_INPUT_PARTIALS };
+
+struct cf_partial {
+    struct cf_tool *tool;
+    int asked;     /* the result is wanted as a partial one: --partial, or a process of -j */
+    uint32_t jobs; /* -j */
+    char *options; /* those that the result depends on, as one text; freed at the end */
+
+    enum cf_partial_input input;
+    struct cf_part part; /* of partial results, the one at hand */
+    struct cf_reader *reader;
+    struct cf_writer *out;
+    /* private */
+    uint8_t *came; /* parts, where input is CF_INPUT_PARTIALS */
+    uint64_t seen[CF_ACCESS];
+    struct cf_partial_batch *batch;
+    uint32_t job; /* a process of -j, from 1 */
+    struct cf_partial_job {
+        pid_t pid;
+        int pipe, messages;
+    } * jobs_list;
+    char **files;
+};
+
+/* A program's options for it; of those with -j alone the second. */
+#define CF_PARTIAL_OPTION(p)                                                                       \
+    {                                                                                              \
+        "partial", 0, CF_FLAG(&(p)->asked)                                                         \
+    }
+#define CF_JOBS_OPTION(p)                                                                          \
+    {                                                                                              \
+        "jobs", 'j', CF_NUMBER(&(p)->jobs, 1, CF_PARTIAL_JOBS)                                     \
+    }
+
+/* With -j, where the inputs are files with an index: starts processes, each of which returns the
+   files, with `asked` set, and reads a part of them; where they started, the files are their
+   results. Warns where there is no index, and returns the files as they are. `count` may change. */
+char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *count) CF_MUST_CHECK;
+
+/* cf_tool_reader(), which takes partial results, too. With `asked` the result's stream is begun. */
+struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files,
+                                    int count) CF_MUST_CHECK;
+
+/* Looks at a frame before the program does: 1 where it is of a partial result, and 0 where it is of
+   a recording. Ends the program, by CF_EXIT_INPUT, where partial results do not go together, with
+   recordings or with this program. */
+int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f) CF_MUST_CHECK;
+
+/* How many of the first rows of a frame were counted in earlier parts, so that a partial result
+   leaves them out; 0 where it is none that is made. Once a frame. */
+uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f);
+
+/* After all frames; ends the program where parts are missing, or cut off, or a process failed. */
+void cf_partial_end(struct cf_partial *p);
+
+/* Of a partial result at hand: whether it is that of the last part. What a recording says up to its
+   end stands there, so that it need not be joined. */
+int cf_partial_is_last(const struct cf_partial *p);
+
+/* Adds a row to the result: the program's number for what it is, and key[0] to text[0] to sum[0] to
+   the columns of these names. Ends the program where a text is longer than a string may be. */
+struct cf_partial_row {
+    uint8_t entry;
+    unsigned keys, texts, sums;
+    uint64_t key[CF_PARTIAL_KEYS];
+    const char *text[CF_PARTIAL_TEXTS];
+    const uint64_t *sum;
+};
+void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row);
+
+/* Columns of a frame of a partial result; ends the program, by CF_EXIT_INPUT, where one is missing.
+   Of texts the values are unified ids where the reader is one that does so. */
+const uint8_t *cf_partial_entries(const struct cf_partial *p, const struct cf_frame *f);
+const uint64_t *cf_partial_key(const struct cf_partial *p, const struct cf_frame *f, unsigned i);
+const uint32_t *cf_partial_text(const struct cf_partial *p, const struct cf_frame *f, unsigned i);
+const uint64_t *cf_partial_sum(const struct cf_partial *p, const struct cf_frame *f, unsigned i);
+/* Ends the program: the frame at hand is none that it has written. */
+void cf_partial_damaged(const struct cf_partial *p) __attribute__((noreturn));
+
+/* Ends the result, which is left without its end where anything was wrong, closes all, and returns
+   the exit status: cf_tool_finish() of a partial result. */
+int cf_partial_finish(struct cf_partial *p);
+
+/* Private: the processes of -j end, and what they had to say is said. */
+void cf_partial_jobs_end(struct cf_partial *p);
+
+/* Frees what is left, of a program that printed. */
+void cf_partial_free(struct cf_partial *p);
+
+#endif

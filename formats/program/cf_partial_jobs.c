@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_partial_jobs.c - processes that share a file: each reads a part, and writes its partial result
+ * to a pipe, which the first process reads one after the other (see cf_partial.h).
+ *
+ * What they have to say goes to a file in memory each, of which lines that several have are passed
+ * on once. They end when the first process does. Memory: none that grows, but those messages.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/program/cf_partial.h"
+
+/* Standard input by a name that each process can open for itself: the file that it is, from its
+   beginning. */
+static char by_name[] = "/proc/self/fd/0";
+
+static int is_standard(const char *file)
+{
+    return strcmp(file, "-") == 0;
+}
+
+/* The files by names that can be opened more than once; NULL where that cannot be. */
+static char **named_files(struct cf_partial *p, char *const *files, int *count)
+{
+    static char standard[] = "-";
+    char **list = cf_tool_room(p->tool, (size_t)*count + 1, sizeof(*list));
+    struct stat st;
+
+    if (*count == 0)
+        list[(*count)++] = standard;
+    else
+        memcpy(list, files, (size_t)*count * sizeof(*list));
+    for (int i = 0; i < *count; i++) {
+        if (!is_standard(list[i]))
+            continue;
+        if (isatty(STDIN_FILENO) || (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+                                     lseek(STDIN_FILENO, 0, SEEK_CUR) != 0))
+            return NULL;
+        if (S_ISREG(st.st_mode))
+            list[i] = by_name;
+    }
+    return list;
+}
+
+/* Whether the files have an index, and are no partial results. */
+static int can_share(const struct cf_partial *p, char *const *files, int count)
+{
+    struct cf_reader *r = cf_need(p->tool, cf_reader_open(files, count));
+    const int planned = cf_reader_part(r, 1, p->jobs);
+    struct cf_frame *f;
+    int result = 0;
+
+    cf_reader_partials(r);
+    if (planned == -1 && !p->tool->quiet)
+        cf_warn(p->tool, "--jobs: %s: one process does it all", cf_reader_problem(r));
+    if (planned == 0 && cf_reader_next(r, &f) > 0)
+        result = !cf_header_fact(f->header, "partial", "program");
+    cf_reader_close(r);
+    return result;
+}
+
+static void environment(const struct cf_partial *p)
+{
+    cf_die(p->tool, CF_EXIT_ENVIRONMENT, "--jobs: no further process can be started: %s",
+           strerror(errno));
+}
+
+/* What the process of a part is from here on. */
+static void become(struct cf_partial *p, uint32_t number, int to, int messages, pid_t parent)
+{
+    for (uint32_t i = 0; i + 1 < number; i++) {
+        close(p->jobs_list[i].pipe);
+        close(p->jobs_list[i].messages);
+    }
+    /* nobody wants the result when the first process is gone */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
+        dup2(messages, STDERR_FILENO) < 0)
+        _exit(CF_EXIT_ENVIRONMENT);
+    close(messages);
+    p->jobs_list = NULL;
+    p->job = number;
+    p->asked = 1;
+    p->out = cf_need(p->tool, cf_writer_pipe(to, p->tool->line));
+}
+
+char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *count)
+{
+    const pid_t parent = getpid();
+    int named = *count;
+    char **list;
+
+    if (p->jobs <= 1 || p->asked)
+        return files;
+    list = named_files(p, files, &named);
+    if (!list || !can_share(p, list, named))
+        return files;
+    p->jobs_list = cf_tool_room(p->tool, p->jobs, sizeof(*p->jobs_list));
+    p->files = cf_tool_room(p->tool, p->jobs, sizeof(*p->files));
+    for (uint32_t i = 0; i < p->jobs; i++) {
+        struct cf_partial_job *job = &p->jobs_list[i];
+        int ends[2];
+
+        job->messages = memfd_create("messages", MFD_CLOEXEC);
+        if (job->messages < 0 || pipe2(ends, O_CLOEXEC) != 0)
+            environment(p);
+        job->pid = fork();
+        if (job->pid < 0)
+            environment(p);
+        if (job->pid == 0) {
+            close(ends[0]);
+            become(p, i + 1, ends[1], job->messages, parent);
+            *count = named;
+            return list;
+        }
+        close(ends[1]);
+        job->pipe = ends[0];
+        p->files[i] = cf_tool_text(p->tool, "/proc/self/fd/%d", ends[0]);
+    }
+    *count = (int)p->jobs;
+    return p->files;
+}
+
+/* Lines that no earlier process had. */
+static void pass_messages(char *const *text, uint32_t number)
+{
+    for (const char *line = text[number], *end; *line; line = end) {
+        const char *at = NULL;
+
+        end = strchr(line, '\n');
+        end = end ? end + 1 : line + strlen(line);
+        for (uint32_t i = 0; i < number && !at; i++)
+            for (at = text[i]; (at = strstr(at, "cf-")); at++)
+                if (!strncmp(at, line, (size_t)(end - line)) && (at == text[i] || at[-1] == '\n'))
+                    break;
+        if (!at)
+            fwrite(line, 1, (size_t)(end - line), stderr);
+    }
+}
+
+static char *messages_of(const struct cf_partial *p, int fd)
+{
+    const off_t bytes = lseek(fd, 0, SEEK_END);
+    char *text = cf_tool_room(p->tool, (size_t)(bytes > 0 ? bytes : 0) + 1, 1);
+
+    if (bytes > 0 && pread(fd, text, (size_t)bytes, 0) != bytes)
+        *text = '\0';
+    close(fd);
+    return text;
+}
+
+void cf_partial_jobs_end(struct cf_partial *p)
+{
+    uint32_t failed = 0;
+    int status, worst = 0;
+    char **text;
+
+    if (!p->jobs_list)
+        return;
+    text = cf_tool_room(p->tool, p->jobs, sizeof(*text));
+    for (uint32_t i = 0; i < p->jobs; i++) {
+        close(p->jobs_list[i].pipe); /* one that still writes ends, too */
+        while (waitpid(p->jobs_list[i].pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        text[i] = messages_of(p, p->jobs_list[i].messages);
+        pass_messages(text, i);
+        if (status && (!failed || WIFSIGNALED(status))) {
+            failed = i + 1;
+            worst = status;
+        }
+    }
+    if (failed && WIFSIGNALED(worst))
+        cf_die(p->tool, CF_EXIT_ENVIRONMENT,
+               "--jobs: the process of part %u of %u was killed by signal %d: there is no result",
+               failed, p->jobs, WTERMSIG(worst));
+    if (failed)
+        cf_die(p->tool, WEXITSTATUS(worst),
+               "--jobs: the process of part %u of %u failed: there is no result", failed, p->jobs);
+}
