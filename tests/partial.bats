@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Partial results: what the same program makes of those of all parts is what it makes of the whole, and
+# what does not go together is refused; and processes that share a file.
+load lib
+
+# parts N FILE COMMAND...: p.1.cf to p.N.cf, the partial results of the N parts
+parts() {
+    local n=$1 file=$2 i
+    shift 2
+    for ((i = 1; i <= n; i++)); do
+        cf-cat --part "$i/$n" "$file" | "$@" --partial >p.$i.cf || fail "part $i of $n: $*"
+    done
+}
+
+# whole FILE COMMAND...: by 1, 2, 3, 7 and 64 parts, and by three processes, as of the whole
+whole() {
+    local file=$1 n
+    shift
+    "$@" "$file" >all.csv 2>all.err || fail "$*"
+    for n in 1 2 3 7 64; do
+        parts $n "$file" "$@"
+        # in any order
+        "$@" $(seq -f p.%g.cf $n -1 1) >joined.csv 2>joined.err || fail "joining $n: $*"
+        same all.csv joined.csv
+        same all.err joined.err
+    done
+    "$@" -j 3 "$file" >joined.csv 2>joined.err || fail "-j 3: $*"
+    same all.csv joined.csv
+    same all.err joined.err
+}
+
+@test "cf-rank: every key and value, of parts and by processes" {
+    local by
+    make_parts t.cf 11 2 12
+    for by in function page region object site source symbol thread process cache-line address op class \
+        hit stack function,page,object,thread; do
+        whole t.cf cf-rank --csv --by $by --value misses,ratio,cost,bytes,loads,fetches,l1-misses,conflict
+    done
+    whole t.cf cf-rank --csv --by set -m raspberry-pi-4
+    whole t.cf cf-rank --csv --by object --cover=50,90
+    whole t.cf cf-rank --csv --by page --dist 100 --value misses,hits
+    whole t.cf cf-rank --csv --by function --class conflict --value misses
+    [[ $(wc -l <all.csv) -gt 10 ]]
+}
+
+@test "what is printed may differ from what the partial results were made with" {
+    make_parts t.cf 12 1 9
+    parts 3 t.cf cf-rank --by page --value accesses,cost
+    same <(cf-rank -q --by page --value accesses,cost --sort cost --top 5 --json t.cf) \
+        <(cf-rank -q --by page --value accesses,cost --sort cost --top 5 --json p.1.cf p.2.cf p.3.cf)
+    # packed, and all in one file
+    cf-cat p.1.cf p.2.cf p.3.cf -o all.cf
+    cf-cat --verify all.cf
+    same <(cf-rank -q --by page --value accesses,cost t.cf) <(cf-rank -q --by page --value accesses,cost all.cf)
+}
+
+@test "refused: what does not go together" {
+    local f
+    make_parts t.cf 13 1 9
+    make_parts u.cf 14 1 9
+    parts 3 u.cf cf-rank
+    for f in 1 2 3; do mv p.$f.cf u.$f.cf; done
+    parts 2 t.cf cf-rank
+    mv p.2.cf half.cf
+    parts 3 t.cf cf-rank
+    run -1 cf-rank p.1.cf p.2.cf u.3.cf
+    has "u.3.cf: a part of another file than the partial results before"
+    run -1 cf-rank p.1.cf p.2.cf half.cf
+    has "half.cf: one of another number of parts than the partial results before"
+    run -1 cf-rank p.1.cf p.3.cf
+    is "cf-rank: part 2 of 3 is missing: give the partial results of all"
+    run -1 cf-rank p.1.cf p.2.cf p.2.cf p.3.cf
+    has "p.2.cf: part 2 of 3, which came already: give each part once"
+    run -1 cf-rank --by page p.1.cf p.2.cf p.3.cf
+    has "p.1.cf: a partial result with other options, 'by function"
+    run -1 cf-rank p.1.cf t.cf
+    has "t.cf: a recording behind a partial result: give only one of the two kinds"
+    run -1 cf-rank t.cf p.1.cf
+    has "p.1.cf: a partial result behind a recording"
+    run -1 cf-rank --partial p.1.cf
+    has "a partial result, of which --partial cannot make another"
+    run -1 bash -c "cat t.cf u.cf | cf-rank --partial | cf-cat --verify"
+    make_stream through x partial program cf-rank partial version 0.0.1 partial options x <p.1.cf >old.cf
+    run -1 cf-rank old.cf
+    has "a partial result of version 0.0.1, and this is version"
+    make_stream through x partial program cf-other <p.1.cf >other.cf
+    run -1 cf-rank other.cf
+    has "a partial result of cf-other: give it to that program"
+}
+
+@test "refused: a partial result given to a program that takes none" {
+    make_parts t.cf 15 1 5
+    parts 1 t.cf cf-rank
+    local program
+    for program in cf-distance cf-resolve cf-histogram cf-heatmap cf-merge 'cf-select --op load' cf-export; do
+        run -1 --separate-stderr bash -c "$program p.1.cf | cat; exit \${PIPESTATUS[0]}"
+        has "p.1.cf: byte 0: a partial result: give it to cf-rank, which made it" "$stderr"
+    done
+}
+
+@test "refused: partial results that were cut off, or damaged" {
+    local bytes
+    make_parts t.cf 16 1 9
+    parts 2 t.cf cf-rank
+    for bytes in 10 300 1000 $(($(stat -c %s p.2.cf) - 8)); do
+        head -c $bytes p.2.cf >cut.cf
+        run -1 --separate-stderr cf-rank p.1.cf cut.cf
+        is ""
+    done
+    # what made it did not end well
+    head -c 20000 t.cf >short.cf
+    run -1 bash -c "set -o pipefail; cf-rank -q --partial short.cf >short.p"
+    run -1 --separate-stderr cf-rank short.p
+    is ""
+    has "cut off: there is no end frame" "$stderr"
+}
+
+@test "-j: pipes and files without an index, by one process, with a warning" {
+    make_parts t.cf 17 1 9
+    cf-rank -q t.cf >all.csv
+    run -0 --separate-stderr bash -c "cat t.cf | cf-rank -j 2"
+    same all.csv <(echo "$output")
+    has "--jobs: standard input: is no file" "$stderr"
+    has "one process does it all" "$stderr"
+    cat t.cf | cf-cat | cat >raw.cf
+    same all.csv <(cf-rank -q -j 2 raw.cf)
+    same all.csv <(cf-rank -q -j 2 <t.cf)
+    run -1 cf-rank -j 2 nowhere.cf
+    has "nowhere.cf: No such file or directory"
+    run -2 cf-rank -j 2 --partial t.cf
+    run -2 cf-rank -j 2 --before t.cf t.cf
+    run -2 cf-rank -j 0 t.cf
+    # what a process has to say is said once
+    run -1 --separate-stderr cf-rank -j 3 --value misses --by symbol --dist 3 "$ROOT/samples/sort.cf"
+    is ""
+    [[ $(grep -c "no column" <<<"$stderr") -le 1 ]]
+}
+
+@test "-j: damage, and a process that is killed: an error, and no result" {
+    make_parts t.cf 18 1 40
+    cp t.cf bad.cf
+    printf 'XXXXXXXX' | dd of=bad.cf bs=1 seek=$(($(stat -c %s t.cf) / 2 & ~7)) conv=notrunc status=none
+    run -1 --separate-stderr cf-rank -j 3 bad.cf
+    is ""
+    has "failed: there is no result" "$stderr"
+    # a process that stands still, since the file is a FIFO by now, cannot be had; one that is killed
+    # while its result waits for the first process, can: that is stopped before it reads
+    mkfifo gate
+    make_parts big.cf 19 1 3000
+    cf-rank -q -j 2 --by address big.cf >out.csv 2>err &
+    local pid=$! child status=0
+    while ! child=$(pgrep -P $pid | tail -1) || [[ -z $child ]]; do gone $pid && break; done
+    kill -9 $child || true
+    wait $pid || status=$?
+    if ((status)); then
+        [[ ! -s out.csv ]]
+        grep -q "was killed by signal 9: there is no result" err
+    fi
+}
