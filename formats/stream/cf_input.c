@@ -245,3 +245,42 @@ void cfr_close_input(struct cf_reader *r)
         close(r->fd);
     r->fd = -1;
 }
+
+/* ---- what it says of them ---- */
+
+const char *cf_reader_file(const struct cf_reader *r)
+{
+    return r->name ? r->name : "standard input";
+}
+
+const char *cf_reader_input(const struct cf_reader *r)
+{
+    if (r->count > 1)
+        return "the inputs";
+    return r->count == 0 ? "standard input" : cfr_name(r->files[0]);
+}
+
+const char *cf_reader_problem(const struct cf_reader *r)
+{
+    return r->damages || r->refused ? r->problem : NULL;
+}
+
+int cf_reader_refused(const struct cf_reader *r)
+{
+    return r->refused;
+}
+
+unsigned cf_reader_damages(const struct cf_reader *r)
+{
+    return r->damages;
+}
+
+uint64_t cf_reader_bytes(const struct cf_reader *r)
+{
+    return r->all;
+}
+
+uint64_t cf_reader_size(const struct cf_reader *r)
+{
+    return r->size;
+}

@@ -255,8 +255,8 @@ static int weighs(const struct cf_index_entry *e, int accesses)
     return accesses ? e->table == CF_ACCESS && e->rows : !cf_table_repeats(e->table) && e->rows;
 }
 
-/* The part that a frame of `rows` rows belongs to, with so many before it of `all`: that in which its
-   middle lies. */
+/* The part that a frame of `rows` rows belongs to, with so many before it of `all`: that in which
+   its middle lies. */
 static uint64_t part_of(uint64_t before, uint64_t rows, uint64_t all, uint64_t parts)
 {
     return (uint64_t)((unsigned __int128)(2 * before + rows) * parts / (2 * all));

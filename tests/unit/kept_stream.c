@@ -191,7 +191,7 @@ static int known(void)
 static const struct {
     unsigned table;
     uint32_t rows;
-    uint16_t column[40];
+    uint16_t column[44];
 } content[] = {
     {CF_TASK, 40, {CF_TIME, CF_PID, CF_TID, CF_PARENT, CF_OP, CF_LABEL}},
     {CF_MAP,
@@ -222,6 +222,12 @@ static const struct {
      500,
      {CF_EXPERIMENT, CF_PARAMETER, CF_REPEAT, CF_LEVEL, CF_ACCESSES, CF_MISSES, CF_TIME, CF_CPU,
       CF_METHOD, CF_SPOILT}},
+    {CF_PARTIAL, 100, {CF_ENTRY, CF_KEY1,  CF_KEY2,  CF_KEY3,  CF_KEY4,  CF_KEY5,  CF_KEY6,
+                       CF_KEY7,  CF_KEY8,  CF_KEY9,  CF_KEY10, CF_TEXT1, CF_TEXT2, CF_TEXT3,
+                       CF_TEXT4, CF_TEXT5, CF_SUM1,  CF_SUM2,  CF_SUM3,  CF_SUM4,  CF_SUM5,
+                       CF_SUM6,  CF_SUM7,  CF_SUM8,  CF_SUM9,  CF_SUM10, CF_SUM11, CF_SUM12,
+                       CF_SUM13, CF_SUM14, CF_SUM15, CF_SUM16, CF_SUM17, CF_SUM18, CF_SUM19,
+                       CF_SUM20, CF_SUM21, CF_SUM22, CF_SUM23, CF_SUM24}},
     {THEIR_TABLE, 100, {CF_TIME, THEIR_NUMBER, THEIR_WORD, THEIR_SHORT}},
 };
 
@@ -234,6 +240,11 @@ static uint64_t mixed(uint64_t x)
 static const char *const words[] = {"main", "x", "a longer one, \"quoted\"\nwith a line",
                                     "Stra\303\237e", "\xff\xfe no UTF-8"};
 enum { WORDS = sizeof words / sizeof *words };
+enum what {
+    RECORDS,
+    KINDS,
+    PARTIALS
+}; /* rows of all tables, of known origin, of a partial result */
 
 static enum cf_type type_of(unsigned column)
 {
@@ -409,7 +420,7 @@ static void write_kinds(struct cf_writer *w)
 }
 
 /* DIRECTORY/NAME.cf, packed or as a pipe has it, of every table or of accesses by kind alone. */
-static void make(const char *directory, const char *name, int packed, int kinds)
+static void make(const char *directory, const char *name, int packed, enum what what)
 {
     const struct cf_header header = {.clock_unit = (char *)"instructions",
                                      .clock_hz = 1000000000,
@@ -436,11 +447,12 @@ static void make(const char *directory, const char *name, int packed, int kinds)
          cf_writer_name(w, THEIR_TABLE + TABLE_BIT, 0, "their_table"));
     for (unsigned i = 0; i < WORDS; i++)
         word[i] = cf_writer_string(w, words[i]);
-    if (kinds)
+    if (what == KINDS)
         write_kinds(w);
     else
         for (unsigned i = 0; i < sizeof content / sizeof *content; i++)
-            write_table(w, i, word);
+            if ((content[i].table == CF_PARTIAL) == (what == PARTIALS))
+                write_table(w, i, word);
     must(cf_writer_close(w, 1, problem, sizeof problem));
     piped_end();
     if (!(out = fopen(sum, "w")))
@@ -452,10 +464,11 @@ static void make(const char *directory, const char *name, int packed, int kinds)
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "make")) {
-        make(argv[2], "pipe", 0, 0);
-        make(argv[2], "packed", 1, 0);
-        make(argv[2], "pipe-kinds", 0, 1);
-        make(argv[2], "packed-kinds", 1, 1);
+        make(argv[2], "pipe", 0, RECORDS);
+        make(argv[2], "packed", 1, RECORDS);
+        make(argv[2], "pipe-kinds", 0, KINDS);
+        make(argv[2], "packed-kinds", 1, KINDS);
+        make(argv[2], "partial", 1, PARTIALS);
         return 0;
     }
     if (argc > 1 && argc < 4 && !strcmp(argv[1], "sums"))
