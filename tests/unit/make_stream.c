@@ -430,6 +430,7 @@ static int through(char **argv, int argc)
 
     if (!in || !out)
         return 3;
+    cf_reader_partials(in);
     if (getenv("OBSERVED"))
         cf_writer_command(out, getenv("OBSERVED"));
     for (int i = 1; i + 2 < argc; i += 3) {
