@@ -88,7 +88,7 @@ static int add_bytes(struct cf_reader *r, uint64_t from, uint64_t to)
 /* Whether the end frame, which stands from `at` on, has the row counts that the entries have. */
 static int same_counts(struct cf_reader *r, const struct segment *s, uint64_t at)
 {
-    const struct cf_index_entry *e = r->plan->entry + s->first;
+    const struct cf_index_entry *e = s->entries ? r->plan->entry + s->first : NULL;
     const size_t bytes = (size_t)(s->end - at);
     uint8_t *frame = bytes <= CF_MAX_FRAME ? malloc(bytes) : NULL;
     uint64_t *count = calloc(1 << 16, sizeof(*count)), stated = 0, listed = 0;
