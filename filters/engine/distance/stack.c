@@ -11,39 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/distance/shards.h"
-#include "filters/engine/distance/stack_parts.h"
-#include "filters/engine/rows/sets.h"
+#include "filters/engine/distance/stack_all.h"
 #include "formats/base/cf_memory.h"
-#include "formats/stream/cf.h"
-
-enum { PIECE = 1 << 14 };
-
-struct cf_stack {
-    struct cf_stack_config config;
-    stack_runner *run;
-    struct stack_work *work;
-    uint32_t sets;
-    size_t units;          /* that there is room for */
-    struct stack ***stack; /* by unit and set; NULL until used */
-    uint64_t references;
-    /* sampling */
-    int samples;
-    struct shards shards;
-    uint64_t *picked; /* PIECE of each */
-    uint32_t *picked_index;
-    uint64_t *picked_dist;
-    /* sets */
-    struct cf_sets index;
-    uint64_t *line, *dist; /* PIECE of each, in the order of sets */
-    uint32_t *set;         /* of each line of the piece */
-    uint32_t *touched;     /* sets that the piece has */
-    uint32_t *end;         /* by set: lines of the piece, then where they end; 0 between pieces */
-    /* rows */
-    uint64_t *run_dist; /* by run */
-    double *run_weight; /* by run, where there is sampling */
-    uint32_t run_room;
-};
 
 struct cf_stack *cf_stack_new(const struct cf_stack_config *config)
 {
@@ -106,8 +75,7 @@ void cf_stack_free(struct cf_stack *s)
     free(s);
 }
 
-/* The stacks of a unit, which are made when they are not there. */
-static struct stack **unit_of(struct cf_stack *s, uint32_t unit)
+struct stack **stack_of_unit(struct cf_stack *s, uint32_t unit)
 {
     if (cf_array_cleared(&s->stack, &s->units, unit + (size_t)1, sizeof(*s->stack)) != 0)
         return NULL;
@@ -163,8 +131,8 @@ static int by_set(struct cf_stack *s, struct stack **stack, const uint64_t *line
     return 0;
 }
 
-static int all_lines(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
-                     uint64_t *dist)
+int stack_all_lines(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
+                    uint64_t *dist)
 {
     if (s->sets == 1)
         return one_stack(s, stack, line, n, dist);
@@ -251,7 +219,7 @@ static int sampled_lines(struct cf_stack *s, struct stack **stack, const uint64_
 
         uint32_t apart = 0;
 
-        if (all_lines(s, stack, s->picked, m, s->picked_dist) != 0)
+        if (stack_all_lines(s, stack, s->picked, m, s->picked_dist) != 0)
             return -1;
         /* repeats do not count: runs.h drops some of them, depending on how the rows are cut */
         for (uint32_t i = 0; i < m; i++)
@@ -271,16 +239,27 @@ static int sampled_lines(struct cf_stack *s, struct stack **stack, const uint64_
     return 0;
 }
 
+void stack_bound(const struct cf_stack *s, uint64_t *dist, size_t n)
+{
+    const uint64_t first = s->config.max + 1, span = CF_DIST_LEAST - first;
+
+    if (!s->config.max)
+        return;
+    /* always written: which are beyond, cannot be guessed */
+    for (size_t i = 0; i < n; i++)
+        dist[i] = dist[i] - first < span ? CF_DIST_BEYOND : dist[i];
+}
+
 /* `weight` may be NULL, and is left alone without sampling. */
 static int some_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, uint32_t count,
                       uint64_t *dist, double *weight)
 {
-    struct stack **stack = unit_of(s, unit);
+    struct stack **stack = stack_of_unit(s, unit);
 
     if (!stack)
         return -1;
     if (!s->samples) {
-        if (all_lines(s, stack, line, count, dist) != 0)
+        if (stack_all_lines(s, stack, line, count, dist) != 0)
             return -1;
     } else {
         for (uint32_t done = 0, part; done < count; done += part) {
@@ -290,13 +269,7 @@ static int some_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, u
                 return -1;
         }
     }
-    if (s->config.max) {
-        const uint64_t first = s->config.max + 1, span = CF_DIST_LEAST - first;
-
-        /* always written: which are beyond, cannot be guessed */
-        for (uint32_t i = 0; i < count; i++)
-            dist[i] = dist[i] - first < span ? CF_DIST_BEYOND : dist[i];
-    }
+    stack_bound(s, dist, count);
     return 0;
 }
 
@@ -342,13 +315,6 @@ static int preset(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uin
     return op && memchr(op, CF_FLUSH, rows);
 }
 
-/* The greatest of the lines that a row touches; those in the sample count, where some are. */
-static void merge(uint64_t *dist, uint64_t other)
-{
-    if (*dist == CF_DIST_UNSAMPLED || (other != CF_DIST_UNSAMPLED && other > *dist))
-        *dist = other;
-}
-
 static void scatter(const struct cf_runs *r, const uint64_t *from, uint64_t *dist)
 {
     const uint32_t count = r->count, *const row = r->row;
@@ -365,7 +331,7 @@ static void scatter(const struct cf_runs *r, const uint64_t *from, uint64_t *dis
             continue;
         }
         if (r->flags[k] & CF_RUN_PART)
-            merge(dist + row[k], from[k]);
+            cf_stack_merge(dist + row[k], from[k]);
         else
             dist[row[k]] = from[k];
         k++;
@@ -396,7 +362,7 @@ static void scatter_sampled(struct cf_stack *s, const struct cf_runs *r, uint32_
         if (k == r->count)
             break;
         if (r->flags[k] & CF_RUN_PART)
-            merge(dist + r->row[k], s->run_dist[k]);
+            cf_stack_merge(dist + r->row[k], s->run_dist[k]);
         else
             dist[r->row[k]] = s->run_dist[k];
         weight[r->row[k]] = now = s->run_weight[k];
@@ -440,6 +406,8 @@ int cf_stack_rows(struct cf_stack *s, struct cf_runs *r, uint32_t unit, const ui
             s->shards.expected += (double)(references - r->count) * shards_rate(&s->shards);
         }
         if (some_lines(s, unit, r->line, r->count, s->run_dist, s->run_weight) != 0)
+            return -1;
+        if (s->part && stack_note_firsts(s, r, unit) != 0)
             return -1;
         if (s->samples)
             scatter_sampled(s, r, &done, next, dist, weight);

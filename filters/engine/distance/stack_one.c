@@ -215,6 +215,30 @@ int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), con
     return 0;
 }
 
+int stack_order(struct stack *s, uint64_t *line)
+{
+    uint64_t old = 0;
+    uint32_t first;
+
+    if (stack_flush_front(s) != 0)
+        return -1;
+    first = s->oldest ? stack_rank(s, s->oldest) : 0;
+    for (uint32_t i = 0; i < s->buckets && s->oldest; i++)
+        for (uint32_t k = 0; k < s->bucket[i].used; k++)
+            old += s->bucket[i].slot[k] < s->oldest;
+    for (uint32_t i = 0, far = 0; i < s->buckets; i++) {
+        const struct stack_bucket *const b = s->bucket + i;
+
+        for (uint32_t k = 0; k < b->used; k++) {
+            if (b->slot[k] < s->oldest)
+                line[far++] = b->line[k];
+            else
+                line[old + stack_rank(s, b->slot[k]) - first] = b->line[k];
+        }
+    }
+    return 0;
+}
+
 uint64_t stack_bytes(const struct stack *s)
 {
     return (uint64_t)s->tree.blocks * (64 + 2 + 4) + stack_table_bytes(s);

@@ -100,6 +100,10 @@ int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), con
 /* Calls f(line, arg) for all lines, in no order that means anything. */
 void stack_each(const struct stack *s, void (*f)(uint64_t line, void *arg), void *arg);
 
+/* All lines, the oldest first; those that are farther away than `max` come first and in any order.
+   The front goes into the tree. -1 without memory. */
+int stack_order(struct stack *s, uint64_t *line);
+
 /* Bytes of table and tree. */
 uint64_t stack_bytes(const struct stack *s);
 
