@@ -146,6 +146,38 @@ static char *quoted_line(int argc, char **argv, const char *name)
     return line;
 }
 
+/* The end of the word of a quoted line that begins at `s`, behind its blank. */
+static char *word_end(char *s)
+{
+    int quoted = 0;
+
+    for (; *s && (quoted || *s != ' '); s++)
+        quoted ^= *s == '\'';
+    return s;
+}
+
+void cf_tool_unsaid(struct cf_tool *t, const char *letter, const char *name)
+{
+    char *from = word_end(t->line), *to = from;
+
+    while (*from) {
+        char *const word = from + 1, *end = word_end(word);
+        const size_t n = strlen(name);
+        const int by_letter = !strncmp(word, letter, 2);
+        const int by_name = !strncmp(word, name, n) && (word[n] == '=' || word + n == end);
+
+        if (by_letter || by_name) {
+            if (*end && end == word + (by_letter ? 2 : n))
+                end = word_end(end + 1);
+        } else {
+            memmove(to, from, (size_t)(end - from));
+            to += end - from;
+        }
+        from = end;
+    }
+    *to = '\0';
+}
+
 /* Takes the place of standard streams that are closed, or a file that we open would get their
    number, and our messages. What is used against its purpose fails as if it were closed. */
 static void hold_standard_streams(void)

@@ -33,6 +33,10 @@ struct cf_tool {
 /* Prepares `t`: name, usage, command line. Call first in main(). */
 void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage);
 
+/* Takes an option with an argument, such as "-j" and "--jobs", out of the line of the chain, for one
+   that makes no difference to the output. Before the output is opened. */
+void cf_tool_unsaid(struct cf_tool *t, const char *letter, const char *name);
+
 /* Acts on a common option: --help and --version print and exit 0, -q, --max-strings, --csv,
    --term and --json are noted; anything else (a bad option, which getopt has reported) exits with
    CF_EXIT_USAGE after pointing to --help. */

@@ -324,6 +324,28 @@ int cf_frame_constant(const struct cf_frame *f, unsigned column, uint64_t *value
    frame does. As cf_frame_set(); the reader gives no values of the column. */
 int cf_frame_set_of_kind(struct cf_frame *f, unsigned column, const uint64_t *values);
 
+/* ---- frames that stay ---- */
+
+/* For programs that work on many frames at the same time, in threads: copies of frames as they
+   came, without what was set or dropped. */
+struct cf_kept;
+struct cf_kept *cf_kept_new(void) CF_MUST_CHECK;
+void cf_kept_free(struct cf_kept *k);
+void cf_kept_clear(struct cf_kept *k); /* keeps the memory */
+size_t cf_kept_count(const struct cf_kept *k);
+/* Appends a frame of rows (no header). -1 without memory. */
+int cf_kept_add(struct cf_kept *k, const struct cf_frame *f) CF_MUST_CHECK;
+
+/* A reader that wants and defers what `r` does so far, for frames that `r` gave and that were kept.
+   Each thread has one of its own; texts and names it does not know. NULL without memory. */
+struct cf_reader *cf_reader_second(const struct cf_reader *r) CF_MUST_CHECK;
+/* The i-th frame, to look at, set columns in, and write: 1, or 0 where it is damaged or memory is
+   missing. Good until the next one of the same reader, and while it is kept. */
+int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second, struct cf_frame **f)
+    CF_MUST_CHECK;
+/* What the second reader found wrong counts as found by `r`. */
+void cf_reader_add_problems(struct cf_reader *r, const struct cf_reader *second);
+
 /* ---- writing ---- */
 
 /* A column to write: `values` holds one value of the column's type a row; where it is NULL, every

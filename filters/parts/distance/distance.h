@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * distance.h - what the parts of cf-distance share: the stacks of one thread that takes frames, and
+ * a stream that is taken by several threads.
+ */
+#ifndef CF_DISTANCE_H
+#define CF_DISTANCE_H
+
+#include "filters/engine/distance/stack.h"
+#include "filters/engine/distance/stack_join.h"
+#include "filters/engine/rows/cores.h"
+#include "filters/engine/rows/groups.h"
+#include "formats/program/cf_tool.h"
+
+enum per { PER_ALL, PER_PROCESS, PER_THREAD };
+
+/* What is asked for. */
+struct settings {
+    struct cf_stack_config config;
+    enum per per;
+    unsigned what;  /* enum cf_runs_option */
+    unsigned shift; /* log2 of the line size */
+    int sampling;
+    unsigned jobs; /* threads */
+};
+
+/* Rows up to `to` are in one space. */
+struct piece {
+    uint32_t to;
+    uint64_t space;
+};
+
+struct pieces {
+    struct piece *piece;
+    size_t count, room;
+};
+
+/* What one thread finds distances with. The arrays are of a frame. */
+struct stacks {
+    const struct settings *set;
+    struct cf_stack *stack;
+    struct cf_runs *runs;
+    struct cf_groups *units;
+    struct cf_stack_part *part; /* where a part of the stream is taken, or NULL */
+    uint64_t *dist;
+    double *weight;
+    uint32_t *unit;
+    uint64_t *thread;
+    /* rows of one unit out of many */
+    uint32_t *index;
+    uint64_t *addr, *dist_of_unit;
+    uint32_t *size;
+    uint8_t *op;
+};
+
+/* What a function returns that cannot go on. */
+enum trouble { FINE = 0, NO_MEMORY, MANY_UNITS };
+
+/* Makes all but the stack. Exits without memory. */
+void stacks_prepare(const struct cf_tool *t, struct stacks *k, const struct settings *set);
+void stacks_release(struct stacks *k);
+
+/* Appends the spaces of a frame's rows, which processes have by the order of their first rows. The
+   frame's column pid need not be decoded yet. 0; 1 where it does not decode, -1 without memory. */
+int find_pieces(struct cf_cores *c, const struct cf_frame *f, struct pieces *p) CF_MUST_CHECK;
+
+/* Distances of a frame into k->dist, weights into k->weight. `piece`: of its spaces; not needed
+   where there is a stack a process or thread. Its rows are those from `first` on of the part, if
+   one is taken. */
+enum trouble stacks_frame(struct stacks *k, const struct cf_frame *f, const struct piece *piece,
+                          uint64_t first) CF_MUST_CHECK;
+
+/* Ends the program. */
+void report(const struct cf_tool *t, enum trouble what) __attribute__((noreturn));
+
+/* Sets the columns in the frame and hands it on. As cf_writer_frame(). */
+int hand_on(const struct cf_tool *t, const struct stacks *k, struct cf_frame *f,
+            struct cf_writer *w);
+
+/* The whole stream by set->jobs threads; what comes out is the same. `all` has the stacks of all
+   parts then. */
+struct share {
+    uint64_t parts;
+    double joins, all; /* seconds of processor time: of the joins, and of all threads */
+};
+void take_in_parts(struct cf_tool *t, struct stacks *all, struct cf_cores *cores,
+                   struct cf_reader *r, struct cf_writer *w, struct share *share);
+
+#endif

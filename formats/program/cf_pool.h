@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_pool.h - threads that do jobs at the same time, whose results are taken in the order in which
+ * the jobs were given.
+ */
+#ifndef CF_POOL_H
+#define CF_POOL_H
+
+struct cf_pool;
+
+/* `threads` of them (at least one), each of which calls work(arg, job, thread), with its number from
+   0. At most `most` jobs are in the pool at a time. NULL without memory or threads. */
+struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
+                            void (*work)(void *arg, void *job, unsigned thread), void *arg);
+
+/* Ends the threads; jobs that none has begun are forgotten. */
+void cf_pool_free(struct cf_pool *p);
+
+/* Jobs that were given and not taken. */
+unsigned cf_pool_jobs(const struct cf_pool *p);
+
+/* While there are fewer than `most`. */
+void cf_pool_give(struct cf_pool *p, void *job);
+
+/* Waits for the job that was given first; NULL where there is none. */
+void *cf_pool_take(struct cf_pool *p);
+
+#endif
