@@ -87,9 +87,13 @@ struct stack **stack_of_unit(struct cf_stack *s, uint32_t unit)
 static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
                      uint64_t *dist)
 {
-    if (!*stack)
-        *stack = stack_new(s->samples ? 0 : s->config.max); /* a sample's are not yet scaled */
-    return *stack ? s->run(*stack, s->work, line, n, dist) : -1;
+    if (!*stack) /* a sample's are not yet scaled, and those of parts not yet joined */
+        *stack = stack_new(s->samples || s->in_parts ? 0 : s->config.max);
+    if (!*stack || s->run(*stack, s->work, line, n, dist) != 0)
+        return -1;
+    for (uint32_t i = 0; (*stack)->before && i < n; i++)
+        dist[i] = dist[i] == CF_DIST_BEYOND ? CF_DIST_COMPULSORY : dist[i];
+    return 0;
 }
 
 /* At most PIECE lines, set by set. */

@@ -8,10 +8,18 @@
 #include "filters/engine/distance/stack_all.h"
 #include "formats/base/cf_memory.h"
 
-void cf_stack_begin_part(struct cf_stack *s, struct cf_stack_part *p)
+int cf_stack_begin_part(struct cf_stack *s, struct cf_stack_part *p)
 {
     s->part = p;
+    s->in_parts = 1;
+    s->references = 0;
+    s->shards = (struct shards){.threshold = s->shards.threshold};
     p->firsts = 0;
+    for (uint32_t u = 0; u < s->units; u++)
+        for (uint32_t i = 0; s->stack[u] && i < s->sets; i++)
+            if (s->stack[u][i] && stack_forget(s->stack[u][i]) != 0)
+                return -1;
+    return 0;
 }
 
 void cf_stack_part_free(struct cf_stack_part *p)
@@ -37,16 +45,6 @@ int stack_note_firsts(struct cf_stack *s, const struct cf_runs *r, uint32_t unit
     return 0;
 }
 
-/* The lines of one stack behind the `n` that are noted. */
-static int note_order(struct stack *one, uint32_t unit, uint64_t *room, struct cf_stack_last *last)
-{
-    if (stack_order(one, room) != 0)
-        return -1;
-    for (uint64_t k = 0; k < one->lines; k++)
-        last[k] = (struct cf_stack_last){.line = room[k], .unit = unit};
-    return 0;
-}
-
 int cf_stack_end_part(struct cf_stack *s)
 {
     struct cf_stack_part *const p = s->part;
@@ -57,11 +55,13 @@ int cf_stack_end_part(struct cf_stack *s)
     for (uint32_t u = 0; !bad && u < s->units; u++)
         for (uint32_t i = 0; !bad && s->stack[u] && i < s->sets; i++) {
             struct stack *const one = s->stack[u][i];
+            uint32_t lines = 0;
 
-            if (!one)
-                continue;
-            bad = note_order(one, u, room, p->last + n) != 0;
-            n += one->lines;
+            bad = one && stack_flush_front(one) != 0;
+            if (one && !bad)
+                lines = stack_order(one, room);
+            for (uint32_t k = 0; k < lines; k++)
+                p->last[n++] = (struct cf_stack_last){.line = room[k], .unit = u};
         }
     free(room);
     p->references = s->references;

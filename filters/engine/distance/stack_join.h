@@ -15,7 +15,7 @@
  * distinct line of a part. Sets, units, the bound, and samples of a fixed rate join; those of a
  * fixed size (SHARDS's second kind) do not, as their rate depends on all parts before.
  *
- * Memory: 48 bytes a distinct line of the part.
+ * Memory: 40 bytes a distinct line of the part.
  */
 #ifndef CF_STACK_JOIN_H
 #define CF_STACK_JOIN_H
@@ -47,10 +47,12 @@ struct cf_stack_part {
     struct shards shards;
 };
 
-/* From now on first references are noted in `p`, and count as distance 0 of their rows. */
-void cf_stack_begin_part(struct cf_stack *s, struct cf_stack_part *p);
+/* A part begins: first references are noted in `p`, and count as distance 0 of their rows. Stacks
+   may take any parts of a trace, one after the other, and remember nothing but memory of those
+   before. -1 without memory. */
+int cf_stack_begin_part(struct cf_stack *s, struct cf_stack_part *p);
 
-/* Notes the order of the lines in `p`. The stacks can then only be freed. -1 without memory. */
+/* Notes the order of the part's lines in `p`. -1 without memory. */
 int cf_stack_end_part(struct cf_stack *s);
 
 void cf_stack_part_free(struct cf_stack_part *p);

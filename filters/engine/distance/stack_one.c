@@ -137,7 +137,7 @@ static int compact(struct stack *s)
         renumber(s);
     s->compactions++;
     s->tail = stack_slot(s->live);
-    s->oldest = s->max ? stack_slot(0) : 0;
+    s->oldest = s->max || s->before ? stack_slot(0) : 0;
     if ((uint64_t)s->tree.blocks * 448 < slots / 8 * 7) {
         free_tree(&s->tree);
         if (make_tree(&s->tree, slots) != 0)
@@ -215,28 +215,30 @@ int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), con
     return 0;
 }
 
-int stack_order(struct stack *s, uint64_t *line)
+int stack_forget(struct stack *s)
 {
-    uint64_t old = 0;
-    uint32_t first;
-
     if (stack_flush_front(s) != 0)
         return -1;
-    first = s->oldest ? stack_rank(s, s->oldest) : 0;
-    for (uint32_t i = 0; i < s->buckets && s->oldest; i++)
-        for (uint32_t k = 0; k < s->bucket[i].used; k++)
-            old += s->bucket[i].slot[k] < s->oldest;
-    for (uint32_t i = 0, far = 0; i < s->buckets; i++) {
+    s->oldest = s->tail;
+    s->before = 1;
+    return 0;
+}
+
+uint32_t stack_order(const struct stack *s, uint64_t *line)
+{
+    const uint32_t first = s->oldest ? stack_rank(s, s->oldest) : 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->buckets; i++) {
         const struct stack_bucket *const b = s->bucket + i;
 
-        for (uint32_t k = 0; k < b->used; k++) {
-            if (b->slot[k] < s->oldest)
-                line[far++] = b->line[k];
-            else
-                line[old + stack_rank(s, b->slot[k]) - first] = b->line[k];
-        }
+        for (uint32_t k = 0; k < b->used; k++)
+            if (b->slot[k] >= s->oldest) {
+                line[stack_rank(s, b->slot[k]) - first] = b->line[k];
+                n++;
+            }
     }
-    return 0;
+    return n;
 }
 
 uint64_t stack_bytes(const struct stack *s)

@@ -53,7 +53,8 @@ struct stack {
     uint32_t tail;    /* next slot to give */
     uint32_t live;    /* lines in the tree; those below `oldest` may have left it */
     uint64_t max;     /* greatest distance that is wanted, 0 = any */
-    uint32_t oldest;  /* lines with lower slots are farther away than `max` */
+    uint32_t oldest;  /* lines with lower slots are farther away than `max`, or from before */
+    int before;       /* there are such from before stack_forget() */
     /* the front, most recent line first */
     uint32_t count;
     uint64_t front[STACK_FRONT];
@@ -100,9 +101,13 @@ int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), con
 /* Calls f(line, arg) for all lines, in no order that means anything. */
 void stack_each(const struct stack *s, void (*f)(uint64_t line, void *arg), void *arg);
 
-/* All lines, the oldest first; those that are farther away than `max` come first and in any order.
-   The front goes into the tree. -1 without memory. */
-int stack_order(struct stack *s, uint64_t *line);
+/* A part of a trace begins: the next reference to each line so far is CF_DIST_BEYOND, and they
+   count in no distance. Where `max` is 0. -1 without memory. */
+int stack_forget(struct stack *s);
+
+/* The lines that were referenced since, the oldest first; returns how many. The front must be
+   flushed. */
+uint32_t stack_order(const struct stack *s, uint64_t *line);
 
 /* Bytes of table and tree. */
 uint64_t stack_bytes(const struct stack *s);

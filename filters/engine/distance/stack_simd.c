@@ -282,6 +282,12 @@ static void rank(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fil
         rank_levels(s, w, m, fill, evicted, dist, 0, 0, 1);
     else if (levels == 0 && evicted && !oldest)
         rank_levels(s, w, m, fill, evicted, dist, 0, 0, 0);
+    else if (levels == 1 && !evicted)
+        rank_levels(s, w, m, 0, NULL, dist, nexts, oldest, 1);
+    else if (levels == 1)
+        rank_levels(s, w, m, fill, evicted, dist, 0, oldest, 1);
+    else if (levels == 0 && evicted)
+        rank_levels(s, w, m, fill, evicted, dist, 0, oldest, 0);
     else
         rank_levels(s, w, m, fill, evicted, dist, nexts, oldest, levels);
     move_oldest(s);

@@ -8,8 +8,8 @@
  * references to lines are what a join costs.
  *
  * Memory: at most `jobs` + 2 parts. A part has the bytes of its frames, a distance in as many bytes
- * as the largest of a frame needs, 1 to 8, and 48 bytes a distinct line; while a thread takes it
- * also what stack.h says.
+ * as the largest of a frame needs, 1 to 8, and 40 bytes a distinct line. And what stack.h says of
+ * the lines of all the stream, once more for each thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ struct part {
     /* what a thread finds */
     struct cf_bytes dist;
     struct cf_stack_part ends;
-    struct cf_groups *units;
+    uint64_t *unit; /* its processes or threads by their numbers in it */
+    size_t units, unit_room;
     enum trouble trouble;
     double seconds;
 };
@@ -158,23 +159,19 @@ static void take_part(void *of, void *job, unsigned thread)
     uint64_t first = 0;
 
     p->dist.used = 0;
-    p->trouble = NO_MEMORY;
-    k->stacks.stack = cf_stack_new(&k->stacks.set->config);
     k->stacks.part = &p->ends;
-    k->stacks.units = p->units = cf_groups_new();
-    if (k->stacks.stack && p->units) {
-        p->trouble = FINE;
-        cf_stack_begin_part(k->stacks.stack, &p->ends);
-    }
+    p->trouble = cf_stack_begin_part(k->stacks.stack, &p->ends) != 0 ? NO_MEMORY : FINE;
     for (size_t i = 0; i < p->count && p->trouble == FINE; i++) {
         p->trouble = take_frame(k, p, p->taken + i, first);
         first += p->taken[i].rows;
     }
-    if (p->trouble == FINE && cf_stack_end_part(k->stacks.stack) != 0)
+    p->units = cf_groups_count(k->stacks.units);
+    if (p->trouble == FINE &&
+        (cf_stack_end_part(k->stacks.stack) != 0 ||
+         cf_array_room(&p->unit, &p->unit_room, p->units, sizeof(*p->unit)) != 0))
         p->trouble = NO_MEMORY;
-    cf_stack_free(k->stacks.stack);
-    k->stacks.stack = NULL;
-    k->stacks.units = NULL;
+    for (uint32_t u = 0; p->trouble == FINE && u < p->units; u++)
+        p->unit[u] = cf_groups_value(k->stacks.units, u);
     p->seconds = seconds() - before;
 }
 
@@ -183,16 +180,12 @@ static void take_part(void *of, void *job, unsigned thread)
 /* Numbers in the whole stream of the part's processes or threads. */
 static uint32_t *number_units(struct parallel *a, const struct part *p)
 {
-    const uint32_t units = cf_groups_count(p->units);
-    uint32_t *number = cf_need(a->tool, calloc((size_t)units + 1, sizeof(*number)));
+    uint32_t *number = cf_need(a->tool, calloc(p->units + 1, sizeof(*number)));
+    const int status =
+        cf_groups_number(a->all->units, p->unit, sizeof(*p->unit), (uint32_t)p->units, number);
 
-    for (uint32_t u = 0; u < units; u++) {
-        const uint64_t value = cf_groups_value(p->units, u);
-        const int status = cf_groups_number(a->all->units, &value, sizeof(value), 1, number + u);
-
-        if (status != 0)
-            report(a->tool, status < 0 ? NO_MEMORY : MANY_UNITS);
-    }
+    if (status != 0)
+        report(a->tool, status < 0 ? NO_MEMORY : MANY_UNITS);
     return number;
 }
 
@@ -254,8 +247,6 @@ static void finish_one(struct parallel *a)
     write_part(a, p);
     if (p->ends.firsts > p->rows / OFTEN && a->target < MOST_ROWS)
         a->target = p->rows >= a->target / 2 ? a->target * 2 : a->target;
-    cf_groups_free(p->units);
-    cf_stack_part_free(&p->ends);
     cf_kept_clear(p->frames);
     p->count = p->pieces.count = 0;
     p->rows = 0;
@@ -326,8 +317,7 @@ static void begin(struct parallel *a)
     a->worker = cf_tool_room(a->tool, jobs, sizeof(*a->worker));
     for (unsigned i = 0; i < jobs; i++) {
         stacks_prepare(a->tool, &a->worker[i].stacks, a->all->set);
-        cf_groups_free(a->worker[i].stacks.units);
-        a->worker[i].stacks.units = NULL;
+        a->worker[i].stacks.stack = cf_need(a->tool, cf_stack_new(&a->all->set->config));
         a->worker[i].reader = cf_need(a->tool, cf_reader_second(a->reader));
     }
     a->pool = cf_pool_new(jobs, a->parts, take_part, a->worker);
@@ -349,6 +339,7 @@ static void end(struct parallel *a)
         cf_kept_free(a->part[i].frames);
         cf_stack_part_free(&a->part[i].ends);
         free(a->part[i].taken);
+        free(a->part[i].unit);
         free(a->part[i].pieces.piece);
         free(a->part[i].dist.data);
     }
