@@ -84,6 +84,25 @@ struct stack **stack_of_unit(struct cf_stack *s, uint32_t unit)
     return s->stack[unit];
 }
 
+/* Lines from before a part are new to it. Most batches have none, which the top bits say. */
+static void find_firsts(struct cf_stack *s, uint64_t *dist, uint32_t n)
+{
+    enum { BLOCK = 16 };
+    uint64_t any = 0;
+    uint32_t i = 0;
+
+    for (; i + BLOCK <= n; i += BLOCK)
+        for (unsigned k = 0; k < BLOCK; k++)
+            any |= dist[i + k];
+    for (; i < n; i++)
+        any |= dist[i];
+    if (!(any >> 63))
+        return;
+    s->any_first = 1;
+    for (i = 0; i < n; i++)
+        dist[i] = dist[i] >> 63 ? CF_DIST_COMPULSORY : dist[i];
+}
+
 static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
                      uint64_t *dist)
 {
@@ -91,8 +110,8 @@ static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *l
         *stack = stack_new(s->samples || s->in_parts ? 0 : s->config.max);
     if (!*stack || s->run(*stack, s->work, line, n, dist) != 0)
         return -1;
-    for (uint32_t i = 0; (*stack)->before && i < n; i++)
-        dist[i] = dist[i] == CF_DIST_BEYOND ? CF_DIST_COMPULSORY : dist[i];
+    if (s->in_parts)
+        find_firsts(s, dist, n);
     return 0;
 }
 

@@ -36,7 +36,7 @@ struct cf_stack {
     uint64_t *run_dist; /* by run */
     double *run_weight; /* by run, where there is sampling */
     uint32_t run_room;
-    int in_parts;
+    int in_parts, any_first;    /* first references came that are not yet noted */
     struct cf_stack_part *part; /* that is being taken, or NULL */
 };
 

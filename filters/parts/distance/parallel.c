@@ -7,9 +7,9 @@
  * little waits to be written, while few lines are new to it; else it grows, since its first
  * references to lines are what a join costs.
  *
- * Memory: at most `jobs` + 2 parts. A part has the bytes of its frames, a distance in as many bytes
- * as the largest of a frame needs, 1 to 8, and 40 bytes a distinct line. And what stack.h says of
- * the lines of all the stream, once more for each thread.
+ * Memory: `jobs` + 1 parts. A part has the bytes of its frames, a distance in as many bytes as the
+ * largest of 4,096 needs, 1 to 8, and 40 bytes a distinct line. And what stack.h says of the lines
+ * of all the stream, once more for each thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@
 enum {
     LEAST = 1 << 21, /* rows of a part */
     MOST_ROWS = 1 << 25,
-    OFTEN = 100, /* a part grows where more than one row in so many is a first reference */
+    OFTEN = 100, /* a part grows where more than one row in so many is a first reference ... */
+    GROWTH = 4,  /* ... so many times */
 };
 
 /* A frame of accesses in a part. */
@@ -30,8 +31,8 @@ struct taken {
     size_t index; /* among the frames */
     size_t piece; /* its first */
     uint32_t rows;
-    unsigned width; /* bytes of a distance; 0: the frame is damaged */
-    size_t at;      /* of its distances */
+    int damaged;
+    size_t at; /* of its distances */
 };
 
 struct part {
@@ -63,9 +64,10 @@ struct parallel {
     struct share *share;
     struct worker *worker;
     struct cf_pool *pool;
-    struct part *part; /* jobs + 2 of them, in a ring */
+    struct part *part; /* jobs + 1 of them, in a ring */
     unsigned parts, next;
     uint64_t target; /* rows of a part */
+    uint64_t rows;   /* that were kept so far */
     uint64_t *joined;
     size_t joined_room;
     double rate;
@@ -80,23 +82,26 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- distances in as few bytes as they need: 16 more than each, so that the marks are small ---- */
+/* ---- distances in as few bytes as those of a block need: 16 more than each, so that the marks are
+   small ---- */
 
-enum { MARKS = 16 };
+enum { MARKS = 16, BLOCK = 4096, HEAD = 8 /* bytes of a block's width */ };
 
+/* The inner loops are of a known length, so that compilers make vectors of them. `dist` has room
+   for whole blocks. */
 #define SQUEEZE(bits)                                                                              \
-    static void squeeze_##bits(const uint64_t *dist, uint32_t rows, void *to)                      \
+    static void squeeze_##bits(const uint64_t *restrict dist, void *restrict to)                   \
     {                                                                                              \
-        uint##bits##_t *out = to;                                                                  \
+        uint##bits##_t *restrict out = to;                                                         \
                                                                                                    \
-        for (uint32_t i = 0; i < rows; i++)                                                        \
+        for (uint32_t i = 0; i < BLOCK; i++)                                                       \
             out[i] = (uint##bits##_t)(dist[i] + MARKS);                                            \
     }                                                                                              \
-    static void widen_##bits(const void *from, uint32_t rows, uint64_t *dist)                      \
+    static void widen_##bits(const void *restrict from, uint64_t *restrict dist)                   \
     {                                                                                              \
-        const uint##bits##_t *in = from;                                                           \
+        const uint##bits##_t *restrict in = from;                                                  \
                                                                                                    \
-        for (uint32_t i = 0; i < rows; i++)                                                        \
+        for (uint32_t i = 0; i < BLOCK; i++)                                                       \
             dist[i] = (uint64_t)in[i] - MARKS;                                                     \
     }
 SQUEEZE(8)
@@ -104,29 +109,47 @@ SQUEEZE(16)
 SQUEEZE(32)
 SQUEEZE(64)
 
-static unsigned width_of(const uint64_t *dist, uint32_t rows)
+static unsigned width_of(const uint64_t *dist)
 {
     uint64_t all = 0;
 
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < BLOCK; i++)
         all |= dist[i] + MARKS;
     return all >> 32 ? 8 : all >> 16 ? 4 : all >> 8 ? 2 : 1;
 }
 
-static void squeeze(const uint64_t *dist, uint32_t rows, unsigned width, void *to)
+/* Appends the distances of a frame; those behind its end in `dist` may be any. -1 without memory. */
+static int squeeze(const uint64_t *dist, uint32_t rows, struct cf_bytes *to)
 {
-    (width == 1   ? squeeze_8
-     : width == 2 ? squeeze_16
-     : width == 4 ? squeeze_32
-                  : squeeze_64)(dist, rows, to);
+    for (uint32_t i = 0; i < rows; i += BLOCK) {
+        const uint64_t width = width_of(dist + i);
+        uint8_t *place;
+
+        if (cf_bytes_room(to, HEAD + BLOCK * width) != 0)
+            return -1;
+        place = to->data + to->used;
+        memcpy(place, &width, HEAD);
+        (width == 1   ? squeeze_8
+         : width == 2 ? squeeze_16
+         : width == 4 ? squeeze_32
+                      : squeeze_64)(dist + i, place + HEAD);
+        to->used += HEAD + BLOCK * width;
+    }
+    return 0;
 }
 
-static void widen(const void *from, uint32_t rows, unsigned width, uint64_t *dist)
+static void widen(const uint8_t *from, uint32_t rows, uint64_t *dist)
 {
-    (width == 1   ? widen_8
-     : width == 2 ? widen_16
-     : width == 4 ? widen_32
-                  : widen_64)(from, rows, dist);
+    for (uint32_t i = 0; i < rows; i += BLOCK) {
+        uint64_t width;
+
+        memcpy(&width, from, HEAD);
+        (width == 1   ? widen_8
+         : width == 2 ? widen_16
+         : width == 4 ? widen_32
+                      : widen_64)(from + HEAD, dist + i);
+        from += HEAD + BLOCK * width;
+    }
 }
 
 /* ---- a part, in a thread ---- */
@@ -136,19 +159,15 @@ static enum trouble take_frame(struct worker *k, struct part *p, struct taken *t
     struct cf_frame *f;
     enum trouble what;
 
-    t->width = 0;
+    t->damaged = 1;
     if (!cf_kept_frame(p->frames, t->index, k->reader, &f) || cf_frame_wanted(f) != 0)
         return FINE; /* the reader knows why */
     what = stacks_frame(&k->stacks, f, p->pieces.piece + t->piece, first);
     if (what != FINE)
         return what;
-    t->width = width_of(k->stacks.dist, f->rows);
+    t->damaged = 0;
     t->at = p->dist.used;
-    if (cf_bytes_room(&p->dist, (size_t)f->rows * t->width + 8) != 0)
-        return NO_MEMORY;
-    squeeze(k->stacks.dist, f->rows, t->width, p->dist.data + t->at);
-    p->dist.used += ((size_t)f->rows * t->width + 7) / 8 * 8;
-    return FINE;
+    return squeeze(k->stacks.dist, f->rows, &p->dist) != 0 ? NO_MEMORY : FINE;
 }
 
 static void take_part(void *of, void *job, unsigned thread)
@@ -210,7 +229,7 @@ static int write_taken(struct parallel *a, const struct part *p, const struct ta
 {
     uint64_t *const dist = a->all->dist;
 
-    widen(p->dist.data + t->at, f->rows, t->width, dist);
+    widen(p->dist.data + t->at, f->rows, dist);
     for (; *next < p->ends.firsts && p->ends.first[*next].row < first + f->rows; ++*next)
         cf_stack_merge(dist + (p->ends.first[*next].row - first), a->joined[*next]);
     for (uint32_t i = 0; a->all->weight && i < f->rows; i++)
@@ -228,7 +247,7 @@ static void write_part(struct parallel *a, struct part *p)
         const int access = t < end && t->index == i;
         struct cf_frame *f;
 
-        if (cf_kept_frame(p->frames, i, a->second, &f) && (!access || t->width))
+        if (cf_kept_frame(p->frames, i, a->second, &f) && (!access || !t->damaged))
             a->failed = (access ? write_taken(a, p, t, f, first, &next)
                                 : cf_writer_frame(a->writer, f)) != 0;
         if (access)
@@ -236,17 +255,33 @@ static void write_part(struct parallel *a, struct part *p)
     }
 }
 
-/* Joins and writes the part that was given first. */
-static void finish_one(struct parallel *a)
+/* Larger parts, but at least one for each thread of what is left. */
+static void grow(struct parallel *a)
 {
-    struct part *const p = cf_pool_take(a->pool);
+    const uint64_t bytes = cf_reader_bytes(a->reader), size = cf_reader_size(a->reader);
+    uint64_t most = MOST_ROWS;
 
+    if (size > bytes) {
+        const double left = (double)a->rows * (double)(size - bytes) / (double)bytes;
+
+        if (left / a->all->set->jobs < (double)most)
+            most = (uint64_t)(left / a->all->set->jobs);
+    }
+    if (most > a->target * GROWTH)
+        most = a->target * GROWTH;
+    if (most > a->target)
+        a->target = most;
+}
+
+/* Joins and writes a part that a thread has taken. */
+static void finish(struct parallel *a, struct part *p)
+{
     if (p->trouble != FINE)
         report(a->tool, p->trouble);
     join(a, p);
     write_part(a, p);
-    if (p->ends.firsts > p->rows / OFTEN && a->target < MOST_ROWS)
-        a->target = p->rows >= a->target / 2 ? a->target * 2 : a->target;
+    if (p->ends.firsts > p->rows / OFTEN && p->rows >= a->target)
+        grow(a);
     cf_kept_clear(p->frames);
     p->count = p->pieces.count = 0;
     p->rows = 0;
@@ -256,20 +291,23 @@ static void finish_one(struct parallel *a)
 static void give(struct parallel *a)
 {
     struct part *const p = a->part + a->next;
+    struct part *done = NULL;
 
     if (!cf_kept_count(p->frames))
         return;
+    if (cf_pool_jobs(a->pool) == a->all->set->jobs)
+        done = cf_pool_take(a->pool);
     cf_pool_give(a->pool, p);
     a->next = (a->next + 1) % a->parts;
-    while (cf_pool_jobs(a->pool) > a->all->set->jobs)
-        finish_one(a);
+    if (done)
+        finish(a, done);
 }
 
 static void finish_all(struct parallel *a)
 {
     give(a);
     while (cf_pool_jobs(a->pool))
-        finish_one(a);
+        finish(a, cf_pool_take(a->pool));
 }
 
 /* Nothing more came for a while. */
@@ -297,6 +335,7 @@ static void keep(struct parallel *a, struct cf_frame *f)
     }
     cf_must(a->tool, cf_kept_add(p->frames, f));
     p->rows += f->table == CF_ACCESS ? f->rows : 0;
+    a->rows += f->table == CF_ACCESS ? f->rows : 0;
     if (p->rows >= a->target)
         give(a);
 }
@@ -309,7 +348,7 @@ static void begin(struct parallel *a)
     cf_stack_stats(a->all->stack, &stats);
     a->rate = stats.rate;
     a->target = LEAST;
-    a->parts = jobs + 2;
+    a->parts = jobs + 1;
     a->second = cf_need(a->tool, cf_reader_second(a->reader));
     a->part = cf_tool_room(a->tool, a->parts, sizeof(*a->part));
     for (unsigned i = 0; i < a->parts; i++)
