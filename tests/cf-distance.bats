@@ -263,6 +263,118 @@ $COLD
     has "pid" "$stderr"
 }
 
+@test "a rate of 1: every access stands for itself" {
+    random 3000 4 >a.csv
+    stream a.cf a.csv
+    cf-distance -q a.cf | cf-mrc -q >want
+    cf-distance -q --rate 1 a.cf | cf-mrc -q >got
+    cut -d, -f1-5 want >want5
+    cut -d, -f1-5 got | diff want5 - >&2
+    for jobs in 1 2; do
+        run -0 bash -c "cf-distance -q -j $jobs --rate 1 a.cf | cf-cat --csv --columns dist_weight | sort | uniq -c"
+        is "   3000 1
+      1 dist_weight"
+    done
+}
+
+# as_alone FILE OPTION...: by three threads comes what comes by one, to a pipe and to a file.
+as_alone() {
+    local file=$1
+    shift
+    cf-distance -q "$@" "$file" | cat >alone.cf
+    cf-distance -q --jobs 3 "$@" "$file" | cmp alone.cf - >&2
+    cf-distance -q -j2 "$@" - <"$file" | cmp <(cf-distance -q "$@" - <"$file") - >&2
+    cf-distance -q "$@" -o one.cf "$file"
+    cf-distance -q -j 2 "$@" -o two.cf "$file"
+    cmp <(cf-cat two.cf) <(cf-cat one.cf | sed 's/-o one.cf/-o two.cf/') >&2 || {
+        cf-cat --csv one.cf | cmp - <(cf-cat --csv two.cf) >&2
+    }
+}
+
+@test "-j: byte for byte what one thread gives, in all variants" {
+    local options seed
+    # each header ends a part; rows of processes and threads in turns; empty parts
+    for seed in 1 2 3 4; do
+        random 2000 $seed >$seed.csv
+        stream $seed.cf $seed.csv
+    done
+    head -n 1 1.csv >0.csv
+    stream 0.cf 0.csv
+    cat 1.cf 2.cf 0.cf 3.cf 4.cf 1.cf >a.cf
+    for options in "" "--sets 16" "--sets 7 --bound 5" "--bound 30" "--per process" "--per thread" \
+        "--per thread --sets 4" "--for unified" "--for fetches" "--rate 0.3" "--rate 0.5 --per thread" \
+        "--rate 0.4 --bound 50" "--line-size 16 --columns addr" "--columns ''"; do
+        # shellcheck disable=SC2086
+        eval as_alone a.cf $options
+    done
+}
+
+@test "-j: real traces, of several parts in one segment" {
+    local options
+    for options in "" "--sets 64" "--rate 0.1" "--bound 300" "--for unified"; do
+        # shellcheck disable=SC2086
+        as_alone "$ROOT/samples/sqlite.cf" $options
+    done
+    as_alone "$ROOT/samples/threads.cf" --per thread
+    run -0 --separate-stderr bash -c "cf-distance -q --stats -j 2 '$ROOT/samples/sqlite.cf' 2>&1 >/dev/null | tail -n 1"
+    has "3 parts; their joins took"
+}
+
+@test "-j: --stats counts what one thread counts" {
+    cat "$ROOT/samples/threads.cf" "$ROOT/samples/threads.cf" >a.cf
+    for options in "" "--rate 0.3" "--per thread"; do
+        # shellcheck disable=SC2086
+        cf-distance -q --stats $options a.cf 2>&1 >/dev/null | sed 's/ lines kept.*/ lines kept/' >want
+        # shellcheck disable=SC2086
+        cf-distance -q --stats -j 2 $options a.cf 2>&1 >/dev/null | sed 's/ lines kept.*/ lines kept/' |
+            grep -v 'parts; their joins' | diff want - >&2
+    done
+}
+
+@test "-j: the chain does not have it, and keeps what else was said" {
+    local said
+    for said in "-j 2" "-j2" "--jobs=2" "--jobs 2"; do
+        # shellcheck disable=SC2086
+        cf-distance -q --sets 4 $said --bound 9 "$ROOT/samples/threads.cf" | cat >b.cf
+        strings b.cf | grep -q '"cf-distance -q --sets 4 --bound 9 [^ ]*threads.cf"$'
+    done
+    cp "$ROOT/samples/threads.cf" "a -j 3 b.cf"
+    cf-distance -q "a -j 3 b.cf" -j 2 | strings | grep -q "\"cf-distance -q 'a -j 3 b.cf'\"$"
+}
+
+@test "-j: a live pipe is not held back" {
+    mkfifo in
+    cf-distance -q -j 2 --columns '' - <in >out.cf &
+    exec 5>in
+    cf-cat "$ROOT/samples/threads.cf" | head -c 60000 >&5
+    for _ in {1..100}; do
+        [[ $(stat -c %s out.cf) -gt 1000 ]] && break
+        sleep 0.05
+    done
+    [[ $(stat -c %s out.cf) -gt 1000 ]]
+    exec 5>&-
+    wait $! || [[ $? == 1 ]]
+}
+
+@test "-j: damage, what lacks, and what cannot be written, as by one thread" {
+    head -c 300000 "$ROOT/samples/sqlite.cf" >cut.cf
+    run -1 --separate-stderr cf-distance -q -o one.cf cut.cf
+    local said=$stderr
+    run -1 --separate-stderr cf-distance -q -j 2 -o two.cf cut.cf
+    [[ $stderr == "$said" ]]
+    cf-cat --csv one.cf | cmp - <(cf-cat --csv two.cf)
+    printf 'time,addr\n1,0x40\n' >b.csv
+    stream b.cf b.csv
+    run -1 --separate-stderr cf-distance -j 2 --per thread b.cf
+    has "tid" "$stderr"
+    run -3 --separate-stderr bash -c "cf-distance -q -j 2 '$ROOT/samples/threads.cf' >/dev/full"
+    has "No space left" "$stderr"
+    run -2 --separate-stderr cf-distance -j 2 --samples 100 b.cf
+    has "--samples does not go with --jobs" "$stderr"
+    run -2 --separate-stderr cf-distance -j 0 b.cf
+    run -2 --separate-stderr cf-distance -j 257 b.cf
+}
+
 @test "wrong usage" {
     local bad
     for bad in "--for x" "--line-size 48" "--line-size 2" "--line-size 128K" "--sets 0" "--sets x" \

@@ -179,7 +179,11 @@ static void take_part(void *of, void *job, unsigned thread)
 
     p->dist.used = 0;
     k->stacks.part = &p->ends;
-    p->trouble = cf_stack_begin_part(k->stacks.stack, &p->ends) != 0 ? NO_MEMORY : FINE;
+    p->trouble = FINE;
+    /* room that is usually enough, so that it grows once and is not copied */
+    if (cf_bytes_room(&p->dist, p->rows * 4) != 0 ||
+        cf_stack_begin_part(k->stacks.stack, &p->ends) != 0)
+        p->trouble = NO_MEMORY;
     for (size_t i = 0; i < p->count && p->trouble == FINE; i++) {
         p->trouble = take_frame(k, p, p->taken + i, first);
         first += p->taken[i].rows;
