@@ -8,8 +8,8 @@
 
 struct cf_pool;
 
-/* `threads` of them (at least one), each of which calls work(arg, job, thread), with its number from
-   0. At most `most` jobs are in the pool at a time. NULL without memory or threads. */
+/* `threads` of them (at least one), each of which calls work(arg, job, thread), with its number,
+   from 0. At most `most` jobs are in the pool at a time. NULL without memory or threads. */
 struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
                             void (*work)(void *arg, void *job, unsigned thread), void *arg);
 

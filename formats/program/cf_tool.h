@@ -33,7 +33,10 @@ struct cf_tool {
 /* Prepares `t`: name, usage, command line. Call first in main(). */
 void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage);
 
-/* Takes an option with an argument, such as "-j" and "--jobs", out of the line of the chain, for one
+/* A command line, quoted for a shell; the caller frees. NULL without memory. */
+char *cf_tool_quoted(int argc, char **argv, const char *name);
+
+/* Takes an option with an argument, such as "-j" and "--jobs", out of the line of the chain: one
    that makes no difference to the output. Before the output is opened. */
 void cf_tool_unsaid(struct cf_tool *t, const char *letter, const char *name);
 

@@ -341,8 +341,8 @@ int cf_kept_add(struct cf_kept *k, const struct cf_frame *f) CF_MUST_CHECK;
 struct cf_reader *cf_reader_second(const struct cf_reader *r) CF_MUST_CHECK;
 /* The i-th frame, to look at, set columns in, and write: 1, or 0 where it is damaged or memory is
    missing. Good until the next one of the same reader, and while it is kept. */
-int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second, struct cf_frame **f)
-    CF_MUST_CHECK;
+int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second,
+                  struct cf_frame **f) CF_MUST_CHECK;
 /* What the second reader found wrong counts as found by `r`. */
 void cf_reader_add_problems(struct cf_reader *r, const struct cf_reader *second);
 

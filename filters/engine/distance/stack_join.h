@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stack_join.h - stack distances of a trace that is taken in parts, which are as those of the whole.
+ * stack_join.h - stack distances of a trace that is taken in parts: those of the whole trace.
  *
- * After PARDA (Niu, Dinan, Lu, Sadayappan: PARDA: a fast parallel reuse distance analysis algorithm,
- * IPDPS 2012, section IV): each part is taken by stacks of its own, and whatever is used twice in it
- * has its distance there. What is left are the first references of a part to each line (the paper's
- * local infinities), whose use before lies in an earlier part, or nowhere. Here they are referenced
- * in their order in the stacks of all parts before: of the lines between two uses of a line, those
- * of the later part are just the lines whose first reference comes before, so that the distance
- * that is found there is the distance in the whole trace. Then the lines of the part are referenced
- * in the order of their last uses, which leaves these stacks as the whole trace would.
+ * After PARDA (Niu, Dinan, Lu, Sadayappan: PARDA: a fast parallel reuse distance analysis
+ * algorithm, IPDPS 2012, pages 1284 to 1294): each part is taken by stacks of its own, and whatever
+ * is used twice in it has its distance there. What is left are the first references of a part to
+ * each line (the paper's local infinities), whose use before lies in an earlier part, or nowhere.
+ * Here they are referenced in their order in the stacks of all parts before: of the lines between
+ * two uses of a line, those of the later part are just the lines whose first reference comes
+ * before, so that the distance that is found there is the distance in the whole trace. Then the
+ * lines of the part are referenced in the order of their last uses, which leaves these stacks as
+ * the whole trace would.
  *
  * So parts are taken at the same time, and joined one after the other, by two references a
  * distinct line of a part. Sets, units, the bound, and samples of a fixed rate join; those of a

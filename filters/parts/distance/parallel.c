@@ -118,7 +118,8 @@ static unsigned width_of(const uint64_t *dist)
     return all >> 32 ? 8 : all >> 16 ? 4 : all >> 8 ? 2 : 1;
 }
 
-/* Appends the distances of a frame; those behind its end in `dist` may be any. -1 without memory. */
+/* Appends the distances of a frame; those behind its end in `dist` may be any. -1 without memory.
+ */
 static int squeeze(const uint64_t *dist, uint32_t rows, struct cf_bytes *to)
 {
     for (uint32_t i = 0; i < rows; i += BLOCK) {

@@ -17,7 +17,7 @@ void stacks_prepare(const struct cf_tool *t, struct stacks *k, const struct sett
     if (set->sampling)
         k->weight = cf_column_room(t, sizeof(*k->weight));
     for (uint32_t i = 0; set->sampling && i < CF_FILE_ROWS; i++)
-        k->weight[i] = 1; /* it stays so at a rate of 1, which the stacks do not take for sampling */
+        k->weight[i] = 1; /* and stays so at a rate of 1, at which the stacks do not sample */
     if (set->per == PER_ALL)
         return;
     k->unit = cf_column_room(t, sizeof(*k->unit));
