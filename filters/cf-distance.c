@@ -8,7 +8,8 @@
  * stands in stack_one.c.
  *
  * Memory: at most 32 bytes a distinct line; 0.9 to 1.3 KiB a stack (one a process, thread or set,
- * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread.
+ * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread. What --jobs takes
+ * stands in parts/distance/parallel.c.
  */
 #include <stdlib.h>
 

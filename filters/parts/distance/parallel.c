@@ -163,7 +163,7 @@ static enum trouble take_frame(struct worker *k, struct part *p, struct taken *t
     t->damaged = 1;
     if (!cf_kept_frame(p->frames, t->index, k->reader, &f) || cf_frame_wanted(f) != 0)
         return FINE; /* the reader knows why */
-    what = stacks_frame(&k->stacks, f, p->pieces.piece + t->piece, first);
+    what = stacks_frame(&k->stacks, f, p->pieces.count ? p->pieces.piece + t->piece : NULL, first);
     if (what != FINE)
         return what;
     t->damaged = 0;
