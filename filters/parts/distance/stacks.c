@@ -114,9 +114,9 @@ static int gathered(struct stacks *k, const struct cf_frame *f, uint64_t first)
     const uint32_t units = cf_groups_count(k->units);
     const size_t noted = k->part ? k->part->firsts : 0;
     uint32_t *end = calloc((size_t)units + 1, sizeof(*end));
-    int bad = !end;
+    int bad = 0;
 
-    if (bad)
+    if (!end)
         return -1;
     for (uint32_t i = 0; i < f->rows; i++)
         end[k->unit[i] + 1]++;
