@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     cf_counts_free(p.number);
     cf_counts_free(p.frame);
     free(p.name);
+    free(p.page_of);
     cf_latencies_free(p.latencies);
     cf_machine_free(p.machine);
     return cf_tool_finish(&p.tool, NULL, p.writer);

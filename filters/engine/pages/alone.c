@@ -8,7 +8,7 @@
  * the machine with room for that line alone, so that what the machine says of writes, inclusion and
  * coherence holds; from then on it is looked up.
  *
- * Memory: 4 bytes a line of each frame, 16 a page and core, some hundred a state.
+ * Memory: 4 bytes a line of each frame, 8 a frame and core, some hundred a state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ struct cf_alone {
     unsigned parts, input_bits; /* log2 of the most parts in a line, and of the inputs of a state */
     uint32_t *state;            /* by frame and line */
     size_t states;
-    int64_t *gain; /* by page and core, LANES each */
-    size_t pages;
+    int64_t *gain; /* by frame and core */
+    size_t gains;
     struct step *step; /* by state and input, which is core, part, operation */
     size_t steps;
     struct origin *origin; /* by state */
@@ -57,8 +57,7 @@ struct cf_alone {
     } path;
 };
 
-/* Sums by row: one that was just stored is not to be added to yet. */
-enum { OP_BITS = 3, LANES = 2 };
+enum { OP_BITS = 3 };
 
 uint32_t cf_alone_frames(const struct cf_paged_machine *m)
 {
@@ -242,8 +241,7 @@ static int make_room(struct cf_alone *a, const struct cf_paged *rows)
         return -1;
     if (bits > a->input_bits && step_room(a, a->known, bits) != 0)
         return -1;
-    return cf_array_cleared(&a->gain, &a->pages, rows->pages,
-                            a->m->cores * LANES * sizeof *a->gain) ||
+    return cf_array_cleared(&a->gain, &a->gains, rows->frames, a->m->cores * sizeof *a->gain) ||
                    cf_array_cleared(&a->state, &a->states, (size_t)rows->frames << a->lines,
                                     sizeof *a->state)
                ? -1
@@ -291,27 +289,29 @@ static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint
     const unsigned core = rows->core[i];
     const struct step *const steps = a->step + (core << OP_BITS);
     const uint32_t within = a->m->page_size - 1, in_line = (1u << a->shift) - 1;
-    const unsigned shift = a->shift, lines = a->lines, bits = a->input_bits;
-    const size_t sums = a->m->cores * (size_t)LANES;
+    const unsigned shift = a->shift;
+    /* a product is quicker than to shift by what is known only here */
+    const size_t lines = (size_t)1 << a->lines, inputs = (size_t)1 << a->input_bits;
+    const size_t cores = a->m->cores;
     uint32_t *const states = a->state;
-    int64_t *const gain = a->gain + core * (size_t)LANES;
+    int64_t *const gain = a->gain + core;
     /* in registers, since what is written might be anything in memory */
     const uint64_t *const addr = rows->addr;
-    const uint32_t *const size = rows->size, *const frame = rows->frame, *const page = rows->page;
+    const uint32_t *const size = rows->size, *const frame = rows->frame;
     const uint8_t *const ops = rows->op;
 
     for (; i < end; i++) {
         const unsigned op = ops[i] < CF_LATENCY_OPS ? ops[i] : CF_LATENCY_OPS;
         const uint32_t begin = (uint32_t)addr[i] & within;
-        uint32_t *state = states + ((size_t)frame[i] << lines) + (begin >> shift);
-        const struct step *step = steps + ((size_t)*state << bits) + op;
+        uint32_t *state = states + frame[i] * lines + (begin >> shift);
+        const struct step *step = steps + *state * inputs + op;
 
         if (!step->hit || (begin & in_line) + size[i] - 1 > in_line)
             break;
         /* mostly the same again: a store would hold up the next access to the line */
         if (step->next != *state)
             *state = step->next;
-        gain[page[i] * sums + i % LANES] += step->gain;
+        gain[frame[i] * cores] += step->gain;
     }
     return i;
 }
@@ -333,14 +333,12 @@ int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
         gain = any_row(a, rows, i);
         if (gain == INT64_MIN)
             return -1;
-        a->gain[((size_t)rows->page[i] * a->m->cores + rows->core[i]) * LANES] += gain;
+        a->gain[(size_t)rows->frame[i] * a->m->cores + rows->core[i]] += gain;
     }
     return 0;
 }
 
-int64_t cf_alone_gain(const struct cf_alone *a, uint32_t page, unsigned core)
+int64_t cf_alone_gain(const struct cf_alone *a, uint32_t frame, unsigned core)
 {
-    const int64_t *gain = a->gain + (page * (size_t)a->m->cores + core) * LANES;
-
-    return page < a->pages ? gain[0] + gain[1] : 0;
+    return frame < a->gains ? a->gain[frame * (size_t)a->m->cores + core] : 0;
 }

@@ -295,7 +295,7 @@ static int row(struct cf_nested *n, const struct cf_paged *rows, uint32_t i)
 {
     const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
     const struct first *f = &n->first[n->split && op == CF_IFETCH];
-    const uint32_t place = n->place[rows->page[i]], page_lines = n->m->page_size >> n->shift;
+    const uint32_t place = n->place[rows->frame[i]], page_lines = n->m->page_size >> n->shift;
     const uint64_t begin = rows->addr[i] >> n->shift;
     const uint64_t end = (rows->addr[i] + rows->size[i] - 1) >> n->shift;
     struct event e = {.from = place + 1,

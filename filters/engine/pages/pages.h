@@ -28,9 +28,9 @@ struct cf_paged {
     const uint64_t *addr;
     const uint8_t *op, *core;
     const uint32_t *size;
-    const uint32_t *page;  /* its number */
-    const uint32_t *frame; /* number of the address's page; cf_subsets does without */
-    uint32_t pages, frames;
+    const uint32_t
+        *frame; /* number of the address's page; a page of a program may lie in several */
+    uint32_t frames;
     unsigned cores; /* all numbers are below these */
 };
 
@@ -100,8 +100,8 @@ struct cf_alone *cf_alone_new(const struct cf_paged_machine *m);
 void cf_alone_free(struct cf_alone *a);
 /* -1 without memory. */
 int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows) CF_MUST_CHECK;
-/* Cycles that a core saves; negative where a cache costs more than memory. */
-int64_t cf_alone_gain(const struct cf_alone *a, uint32_t page, unsigned core);
+/* Cycles that a core saves on a frame; negative where a cache costs more than memory. */
+int64_t cf_alone_gain(const struct cf_alone *a, uint32_t frame, unsigned core);
 
 /* ---- subsets.c: some pages together ---- */
 
@@ -114,7 +114,7 @@ struct cf_subset {
 /* Simulations beside each other, each of one subset. */
 struct cf_subsets;
 
-/* place[page] of each page that will come; NULL: all are in every subset. NULL
+/* place[frame] of each page that will come; NULL: all are in every subset. NULL
    where the machine cannot be modelled, with `problem`, or without memory, with errno ENOMEM. */
 struct cf_subsets *cf_subsets_new(const struct cf_paged_machine *m, const uint32_t *place,
                                   const struct cf_subset *subset, size_t count, char *problem,

@@ -124,7 +124,7 @@ static int simulate(const struct cf_subsets *s, struct one *one, const struct cf
     if (!s->place)
         return simulate_all(s, one, rows, to->hit);
     for (uint32_t i = 0; i < rows->rows; i++) {
-        const unsigned in = (s->place[rows->page[i]] - one->of.from < count) ^ others;
+        const unsigned in = (s->place[rows->frame[i]] - one->of.from < count) ^ others;
 
         to->addr[n] = rows->addr[i];
         to->size[n] = rows->size[i];

@@ -63,6 +63,8 @@ uint32_t *pages_order(struct pages *p)
 {
     uint32_t *sorted = cf_tool_room(&p->tool, p->names + 1, sizeof *sorted), next = 0;
     uint32_t *place = cf_tool_room(&p->tool, p->names + 1, sizeof *place);
+    const size_t frames = cf_counts_size(p->frame);
+    uint32_t *by_frame = cf_tool_room(&p->tool, frames + 1, sizeof *by_frame);
     struct cf_profile profile = {.pages = 0};
     size_t foreign = 0;
 
@@ -87,7 +89,9 @@ uint32_t *pages_order(struct pages *p)
                 p->rank, p->names - next, p->names);
     for (uint32_t i = 0; i < p->names; i++)
         place[i] = place[i] == UINT32_MAX ? next++ : place[i];
+    for (size_t i = 0; i < frames; i++)
+        by_frame[i] = place[p->page_of[i]];
     cf_reader_close(profile.reader);
     cf_profile_free(&profile);
-    return place;
+    return by_frame;
 }

@@ -20,9 +20,9 @@ struct page_name {
 
 /* A page that was accessed lately, where it lies; region 0: none. */
 struct pages_lately {
-    uint64_t at; /* address by the size of a page */
-    uint32_t region, pageno;
-    uint32_t page, frame; /* their numbers */
+    uint64_t at;   /* its address */
+    uint64_t name; /* its region, and its number there */
+    uint32_t frame;
 };
 
 struct pages {
@@ -53,14 +53,15 @@ struct pages {
     /* of the first reading */
     struct cf_counts *number, *frame; /* of a page; of a page at an address */
     struct page_name *name;
-    size_t names, name_room;
+    uint32_t *page_of; /* by frame: the page that lies there */
+    size_t names, name_room, frame_room;
     uint64_t base[CF_MAX_CORES]; /* cycles of the accesses when no page is cached */
     struct cf_alone *alone;      /* what each gains alone; NULL where a reading cannot say it */
 
     struct cf_paged rows;
     struct pages_lately *lately;
     uint64_t *addr;
-    uint32_t *size, *page, *frame_of;
+    uint32_t *size, *frame_of;
     uint8_t *op, *core;
 };
 
@@ -89,7 +90,7 @@ void pages_best(struct pages *p, uint64_t none, uint64_t all);
 
 /* ---- order.c: the best first ---- */
 
-/* place[page], by a file that has table page. */
+/* place[frame] of its page, by a file that has table page. */
 uint32_t *pages_order(struct pages *p);
 
 #endif

@@ -22,12 +22,10 @@ static void make_room(struct pages *p)
     p->lately = cf_tool_room(t, LATELY, sizeof *p->lately);
     p->addr = cf_column_room(t, sizeof *p->addr);
     p->size = cf_column_room(t, sizeof *p->size);
-    p->page = cf_column_room(t, sizeof *p->page);
     p->frame_of = cf_column_room(t, sizeof *p->frame_of);
     p->op = cf_column_room(t, 1);
     p->core = cf_column_room(t, 1);
-    p->rows =
-        (struct cf_paged){.core = p->core, .size = p->size, .page = p->page, .frame = p->frame_of};
+    p->rows = (struct cf_paged){.core = p->core, .frame = p->frame_of};
 }
 
 void pages_open(struct pages *p)
@@ -70,63 +68,73 @@ static void header(struct pages *p, const struct cf_header *h)
     p->warned = 1;
 }
 
-/* Looks up a page and its frame among all; what is new is noted. */
-static void look_up(struct pages *p, struct pages_lately *l)
+/* The number of a frame, among all; what is new is noted. */
+static __attribute__((noinline)) uint32_t look_up(struct pages *p, uint64_t at, uint32_t region,
+                                                  uint32_t pageno)
 {
     const struct cf_tool *t = &p->tool;
-    uint64_t *number = cf_counts_at(p->number, l->region, l->pageno);
+    uint64_t *number = cf_counts_at(p->number, region, pageno);
+    uint32_t page;
 
     if (!number || p->names >= UINT32_MAX)
         cf_out_of_memory(t);
     if (!*number) {
         cf_must(t, cf_array_cleared(&p->name, &p->name_room, p->names + 1, sizeof *p->name));
         p->name[p->names++] = (struct page_name){
-            .region = cf_tool_text(t, "%s", cf_reader_text(p->reader, l->region)),
-            .page = l->pageno};
+            .region = cf_tool_text(t, "%s", cf_reader_text(p->reader, region)), .page = pageno};
         *number = p->names;
     }
-    l->page = (uint32_t)*number - 1;
-    number = cf_counts_at(p->frame, l->page, l->at);
+    page = (uint32_t)*number - 1;
+    number = cf_counts_at(p->frame, page, at);
     if (!number || cf_counts_size(p->frame) >= UINT32_MAX)
         cf_out_of_memory(t);
     if (!*number) {
         *number = cf_counts_size(p->frame);
-        p->name[l->page].frames++;
+        cf_must(t, cf_array_room(&p->page_of, &p->frame_room, *number, sizeof *p->page_of));
+        p->page_of[*number - 1] = page;
+        p->name[page].frames++;
     }
-    l->frame = (uint32_t)*number - 1;
+    return (uint32_t)*number - 1;
 }
 
-/* Rows of one core: their pages, and what lies in them. How many are in no mapping. */
+/* The bytes of a row that are in its page; a size that is not known is that of one byte. */
+static __attribute__((noinline)) void fit_size(struct pages *p, const struct cf_frame *f,
+                                               uint32_t i, uint32_t left)
+{
+    const uint32_t *size = p->rows.size;
+
+    if (p->rows.size != p->size) {
+        memcpy(p->size, size, f->rows * sizeof *size);
+        p->rows.size = p->size;
+    }
+    p->size[i] = size[i] ? left : 1;
+    p->cut += size[i] != 0;
+}
+
+/* Rows of one core: the frames of their pages. How many are in no mapping. */
 static uint32_t find_pages(struct pages *p, const struct cf_frame *f, uint32_t from, uint32_t to)
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR);
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
-    const uint32_t *size = cf_u32(f, CF_SIZE), whole = p->paged.page_size;
-    const unsigned shift = (unsigned)__builtin_ctz(whole);
+    const uint32_t *size = p->rows.size, whole = p->paged.page_size;
+    const uint64_t page_of = ~(uint64_t)(whole - 1);
     struct pages_lately *const lately = p->lately;
-    uint32_t *const sizes = p->size, *const pages = p->page, *const frames = p->frame_of;
+    uint32_t *const frames = p->frame_of;
     uint32_t outside = 0;
 
     for (uint32_t i = from; i < to; i++) {
         const uint32_t left = whole - ((uint32_t)addr[i] & (whole - 1));
-        const uint32_t bytes = size && size[i] ? size[i] : 1;
-        const uint64_t at = addr[i] >> shift;
-        struct pages_lately *l = &lately[(at ^ at >> LATELY_BITS) % LATELY];
+        const uint64_t at = addr[i] & page_of, name = (uint64_t)region[i] << 32 | page[i];
+        struct pages_lately *l = &lately[at * UINT64_C(0x9E3779B97F4A7C15) >> (64 - LATELY_BITS)];
 
         if (!region[i]) {
             outside++;
             continue;
         }
-        sizes[i] = bytes;
-        if (bytes > left) {
-            sizes[i] = left;
-            p->cut++;
-        }
-        if (l->at != at || l->region != region[i] || l->pageno != page[i]) {
-            *l = (struct pages_lately){.at = at, .region = region[i], .pageno = page[i]};
-            look_up(p, l);
-        }
-        pages[i] = l->page;
+        if (size[i] - 1 >= left)
+            fit_size(p, f, i, left);
+        if (l->at != at || l->name != name)
+            *l = (struct pages_lately){at, name, look_up(p, at, region[i], page[i])};
         frames[i] = l->frame;
     }
     return outside;
@@ -141,15 +149,15 @@ static uint32_t drop(struct pages *p, const struct cf_frame *f)
     for (uint32_t i = 0; i < f->rows; i++) {
         p->addr[n] = p->rows.addr[i];
         p->op[n] = p->rows.op[i];
-        p->size[n] = p->size[i];
+        p->size[n] = p->rows.size[i];
         p->core[n] = p->core[i];
-        p->page[n] = p->page[i];
         p->frame_of[n] = p->frame_of[i];
         n += region[i] != 0;
     }
     p->outside += f->rows - n;
     p->rows.addr = p->addr;
     p->rows.op = p->op;
+    p->rows.size = p->size;
     return n;
 }
 
@@ -160,6 +168,10 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
     uint32_t end, core = 0, outside = 0;
     uint64_t space;
 
+    p->rows.size = cf_u32(f, CF_SIZE);
+    for (uint32_t i = 0; !p->rows.size && i < f->rows; i++)
+        p->size[i] = 1;
+    p->rows.size = p->rows.size ? p->rows.size : p->size;
     for (uint32_t i = 0; i < f->rows; i = end) {
         end = cf_cores_next(p->cores, f, i, f->rows, &core, &space);
         if (end <= i)
@@ -177,7 +189,6 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
         memset(p->core + i, (int)core, end - i);
         outside += find_pages(p, f, i, end);
     }
-    p->rows.pages = (uint32_t)p->names;
     p->rows.frames = (uint32_t)cf_counts_size(p->frame);
     p->rows.addr = cf_u64(f, CF_ADDR);
     p->rows.op = cf_u8(f, CF_OP);

@@ -50,6 +50,7 @@ static uint64_t runtime(const struct pages *p, const struct cf_subsets *s, size_
 static void add_base(struct pages *p)
 {
     const struct cf_paged *rows = &p->rows;
+    static const uint8_t bit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
     unsigned seen = 0;
 
     for (uint32_t i = 0, end; i < rows->rows; i = end) {
@@ -58,7 +59,7 @@ static void add_base(struct pages *p)
         end = cf_paged_same_core(rows, i);
         for (uint32_t k = i; k < end; k++) {
             cycles += cf_paged_uncached(&p->paged, rows, k);
-            seen |= 1u << cf_latency_key(0, rows->op[k]);
+            seen |= bit[cf_latency_key(0, rows->op[k])];
         }
         p->base[rows->core[i]] += cycles;
     }
@@ -119,30 +120,30 @@ static uint64_t *simulate(struct pages *p, const uint32_t *place, const struct c
 void pages_one_by_one(struct pages *p)
 {
     const uint32_t frames = p->alone ? cf_alone_frames(&p->paged) : 0;
-    uint32_t *place = cf_tool_room(&p->tool, p->names + 1, sizeof *place);
+    const unsigned cores = p->paged.cores;
+    uint64_t *cycles = cf_tool_room(&p->tool, (p->names + 1) * cores, sizeof *cycles);
     struct cf_subset *subset = cf_tool_room(&p->tool, p->names + 1, sizeof *subset);
     uint64_t *result;
     size_t count = 0;
 
     for (uint32_t i = 0; i < p->names; i++) {
-        place[i] = i;
+        memcpy(cycles + i * (size_t)cores, p->base, cores * sizeof *cycles);
         if (p->name[i].frames > frames)
             subset[count++] = (struct cf_subset){i, i + 1, p->mode == PAGES_UNCACHED};
     }
+    for (uint32_t i = 0; p->alone && i < cf_counts_size(p->frame); i++)
+        for (unsigned c = 0; c < cores; c++)
+            cycles[p->page_of[i] * (size_t)cores + c] -= (uint64_t)cf_alone_gain(p->alone, i, c);
     if (count && !strcmp(p->file, "-"))
         cf_die(&p->tool, CF_EXIT_INPUT,
                "%zu pages lay at several addresses, which takes another reading: store the trace "
                "in a file (cf-cat -o)",
                count);
-    result = simulate(p, place, subset, count);
-    for (uint32_t i = 0, next = 0; i < p->names; i++) {
-        uint64_t cycles[CF_MAX_CORES];
-
-        for (unsigned c = 0; c < p->paged.cores && p->alone; c++)
-            cycles[c] = p->base[c] - (uint64_t)cf_alone_gain(p->alone, i, c);
+    result = simulate(p, p->page_of, subset, count);
+    for (uint32_t i = 0, next = 0; i < p->names; i++)
         pages_emit(p, p->mode == PAGES_UNCACHED ? CF_PAGES_BUT : CF_PAGES_ONLY, &p->name[i], 0,
-                   p->name[i].frames > frames ? result[next++] : pages_runtime(p, cycles));
-    }
+                   p->name[i].frames > frames ? result[next++]
+                                              : pages_runtime(p, cycles + i * (size_t)cores));
 }
 
 /* Whether one reading serves all k. */
