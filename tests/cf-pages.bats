@@ -108,6 +108,19 @@ a,0,11,3,0
 END
 }
 
+@test "a size of 0, and one that is not known, are that of one byte" {
+    machine
+    # the last byte of a line: any other size would reach into the next
+    printf '%s\n' addr,size,region,page 63,0,a,0 63,1,a,0 127,0,a,0 4095,0,a,0 | stream zero.cf -
+    printf '%s\n' addr,region,page 63,a,0 63,a,0 127,a,0 4095,a,0 | stream none.cf -
+    for f in zero none; do
+        run -0 --separate-stderr cf-pages -m m.yaml $f.cf -o p.cf
+        [[ $stderr != *"next page"* ]]
+        cf-cat --csv --table page --columns runtime_cycles p.cf >got
+        same <(printf '%s\n' runtime_cycles 40 31 31) got
+    done
+}
+
 @test "several cores: each has its clock, and the slowest decides" {
     machine
     printf '%s\n' addr,cpu,region,page 0,0,a,0 64,1,b,1 64,1,b,1 64,1,b,1 | stream in.cf -

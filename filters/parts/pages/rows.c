@@ -101,14 +101,14 @@ static __attribute__((noinline)) uint32_t look_up(struct pages *p, uint64_t at, 
 static __attribute__((noinline)) void fit_size(struct pages *p, const struct cf_frame *f,
                                                uint32_t i, uint32_t left)
 {
-    const uint32_t *size = p->rows.size;
+    const uint32_t bytes = p->rows.size[i];
 
     if (p->rows.size != p->size) {
-        memcpy(p->size, size, f->rows * sizeof *size);
+        memcpy(p->size, p->rows.size, f->rows * sizeof *p->size);
         p->rows.size = p->size;
     }
-    p->size[i] = size[i] ? left : 1;
-    p->cut += size[i] != 0;
+    p->size[i] = bytes ? left : 1;
+    p->cut += bytes != 0;
 }
 
 /* Rows of one core: the frames of their pages. How many are in no mapping. */
