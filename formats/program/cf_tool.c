@@ -422,6 +422,8 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         /* a file that is there is not replaced by a part of what it should be, nor by nothing */
         if (refused || ((status || t->status) && !cf_writer_bytes(w)))
             cf_writer_cut(w);
+        if (status || t->status)
+            cf_writer_wanting(w);
         closed = cf_writer_close(w, !refused, problem, sizeof problem);
         if (closed != 0) {
             cf_warn(t, "%s", problem[0] ? problem : "the output could not be written");

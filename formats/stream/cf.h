@@ -380,6 +380,10 @@ void cf_writer_recording(struct cf_writer *w);
    The file that had the name before is left alone. */
 void cf_writer_cut(struct cf_writer *w);
 
+/* What it was made from was cut off, damaged or not what was needed: the end frame says so, and
+   every reader of it reports that as damage. */
+void cf_writer_wanting(struct cf_writer *w);
+
 /* Begins a segment. Captures call it; for filters, cf_writer_frame() of a CF_HEADER frame does.
    Fields that are NULL or 0 are left out; yaml, facts and chain are ignored. */
 int cf_writer_header(struct cf_writer *w, const struct cf_header *header);

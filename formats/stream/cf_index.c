@@ -297,7 +297,7 @@ void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes
     const char *what = NULL;
 
     if (!trailer || bytes != CF_TRAILER_BYTES || memcmp(trailer + 24, CF_TRAILER_MAGIC, 8) != 0 ||
-        cf_get64(trailer + 16))
+        cf_get64(trailer + 16) & ~(uint64_t)CF_TRAILER_WANTING)
         what = "is none";
     else if (cf_get64(trailer + 8) != end - r->segment_start)
         what = "states another length of the segment";
@@ -308,4 +308,8 @@ void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes
     if (what)
         cfr_damage(r, r->frame.offset,
                    "the end frame's trailer %s: frames were moved or are missing", what);
+    else if (cf_get64(trailer + 16))
+        cfr_damage(
+            r, r->frame.offset,
+            "what wrote it says that its own input was cut off, damaged or not what it needs");
 }

@@ -88,6 +88,7 @@ int cfw_end_segment(struct cf_writer *w)
     end = w->bytes + CF_FRAME_HEAD + 3 * CF_DESCRIPTOR + cf_pad8(n * 4) + n * 8 + CF_TRAILER_BYTES;
     cf_put64(trailer, index_start ? end - index_start : 0);
     cf_put64(trailer + 8, end - w->segment_start);
+    cf_put64(trailer + 16, w->wanting ? CF_TRAILER_WANTING : 0);
     memcpy(trailer + 24, CF_TRAILER_MAGIC, 8);
     if (cfw_write_frame(w, CF_END, n, 0, 0, coded, 3) != 0)
         return -1;

@@ -30,6 +30,7 @@ enum {
     CF_FRAME_HEAD = 40,
     CF_DESCRIPTOR = 24,
     CF_TRAILER_BYTES = 32,
+    CF_TRAILER_WANTING = 1, /* a bit of its third number */
     CF_STREAM_VERSION = 1,
     CF_CHAIN_SHIFT = 24, /* of the writer's place in the chain in a string id */
     CF_CHAIN_MOST = 255,

@@ -131,6 +131,11 @@ void cf_writer_recording(struct cf_writer *w)
     clock_gettime(CLOCK_MONOTONIC_COARSE, &w->flushed);
 }
 
+void cf_writer_wanting(struct cf_writer *w)
+{
+    w->wanting = 1;
+}
+
 void cf_writer_cut(struct cf_writer *w)
 {
     w->cut = 1;

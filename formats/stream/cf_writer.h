@@ -69,6 +69,7 @@ struct cf_writer {
     int fd, owned, unnamed, packed, opened, private;
     int regular;            /* a file that gets its name at the end */
     int recording, partial; /* it is kept when it is cut off; `temp` is the name that it has then */
+    int wanting;            /* what it was made from was not whole */
     int cut;                /* the stream ends here although what it is of does not */
     uint64_t whole;         /* bytes of it up to the last frame that is complete */
     struct timespec flushed;
