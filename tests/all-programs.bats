@@ -467,13 +467,6 @@ END
     verdict
 }
 
-# of_wanting PROGRAM FILE WHAT: it is whole, and says that what it was made from was not
-of_wanting() {
-    go cf-cat "$2"
-    [[ $status == 1 && $(wc -l <err) == 1 ]] && grep -q 'what wrote it says that its own input was' err ||
-        complain "$1" "$3: what is wrong with its output is told as" err
-}
-
 @test "a stream cut off at many places: status 1 and a message, annotators end their output and say of what it is" {
     local p list kind n size
     mapfile -t list < <(programs annotator reducer maker)
@@ -489,7 +482,7 @@ of_wanting() {
                 told "$p" "for $kind cut off after $n bytes"
                 if [[ $n -gt 1000 ]] && program_is "$p" annotator; then
                     cp out copy.cf
-                    of_wanting "$p" copy.cf "its input is cut off after $n"
+                    wanting copy.cf || complain "$p" "leaves another stream when its input is cut off after $n" err
                 fi
             done
         done
@@ -563,7 +556,7 @@ of_wanting() {
     status=0
     cf-cat -o good.cf <cut.cf 2>&- || status=$?
     [ $status -eq 1 ]
-    of_wanting cf-cat good.cf "without standard error"
+    wanting good.cf || complain cf-cat "wrote its message into its output" err
     verdict
 }
 

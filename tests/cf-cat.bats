@@ -425,8 +425,8 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     run -1 --separate-stderr bash -c 'cf-cat a.cf >b.cf'
     has "checksum does not hold" "$stderr"
     [ "$(wc -l <<<"$stderr")" = 1 ] # and not that rows lack, which follows
-    run -0 cf-cat --verify b.cf
-    has "33616 rows of access" # one frame of 16384 is lost
+    wanting b.cf
+    (($(cf-cat --csv b.cf 2>/dev/null | wc -l) == 33617)) # one frame of 16384 is lost
 }
 
 @test "options that do not go together" {

@@ -229,7 +229,8 @@ sorted() {
     cf-merge two.packed.cf | cf-cat --csv | cmp want.csv -
     run -1 --separate-stderr bash -c 'cat two.cf | cf-merge >out.cf'
     has "standard input: frame 2: time goes back" "$stderr"
-    run -0 bash -c 'cf-cat --csv out.cf | wc -l' # nothing is lost
+    wanting out.cf
+    run -0 bash -c 'cf-cat --csv out.cf 2>/dev/null | wc -l' # nothing is lost
     is 1201
 }
 
@@ -239,7 +240,7 @@ sorted() {
     head -c 400000 a.cf >cut.cf
     run -1 --separate-stderr bash -c 'cf-merge cut.cf a.cf >m.cf'
     has "cut.cf: " "$stderr"
-    run -0 cf-cat --verify m.cf
+    wanting m.cf
     run -1 --separate-stderr bash -c 'cf-merge nothing.cf a.cf | cf-cat --csv >got.csv; exit ${PIPESTATUS[0]}'
     cmp a.csv got.csv
 }
@@ -679,15 +680,15 @@ task() {
     run -1 --separate-stderr bash -c 'cf-merge --schedule fifo nothing.cf cut.cf a.cf >b.cf'
     has "nothing.cf" "$stderr"
     has "cut.cf" "$stderr"
-    cf-cat --verify b.cf
-    (($(cf-cat --csv b.cf | wc -l) > 40001))
+    wanting b.cf
+    (($(cf-cat --csv b.cf 2>/dev/null | wc -l) > 40001))
     : >empty.cf
     run -1 bash -c 'cf-merge --schedule fair empty.cf >c.cf'
     printf 'time,pid,addr\n10,1,0x1\n20,1,0x2\n15,1,0x3\n30,1,0x4\n' | stream back.cf --clock instructions 2>&1 || true
     run -1 --separate-stderr bash -c 'cf-merge --schedule fair:5 back.cf a.cf >c.cf'
     has "back.cf: frame" "$stderr"
     has "time goes back" "$stderr"
-    run -0 bash -c 'cf-select --pid 1 c.cf | cf-cat --csv --columns addr'
+    run -1 --separate-stderr bash -c 'cf-select --pid 1 c.cf | cf-cat --csv --columns addr'
     [[ ${#lines[@]} == 5 ]]
     printf 'snapshot,time\n0,10\n' >s.csv
     printf 'snapshot,level,set,way,addr\n0,1,0,0,0x1\n' >l.csv

@@ -180,6 +180,11 @@ has() {
     [[ $in == *"$1"* ]] || fail "no '$1' in:" "$in"
 }
 
+# wanting FILE: it is whole, and its end says that what it was made from was not; cf-cat's words are in `err`
+wanting() {
+    ! cf-cat "$1" >/dev/null 2>err && [[ $(wc -l <err) == 1 && $(<err) == *"what wrote it says that its own input was"* ]]
+}
+
 # has_not TEXT [IN]
 has_not() {
     local in=${2-$output}
