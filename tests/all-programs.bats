@@ -490,6 +490,21 @@ END
     verdict
 }
 
+@test "behind a program whose input was cut off: status 1 and a message, in a pipe and from a file, packed or not" {
+    local p file
+    head -c $(($(stat -c %s "$STREAMS/full.cf") * 9 / 10)) "$STREAMS/full.cf" >cut.cf
+    ! cf-cat cut.cf 2>/dev/null | cat >piped.cf
+    ! cf-cat -o packed.cf cut.cf 2>/dev/null
+    for p in $(programs annotator reducer maker); do
+        for file in piped.cf packed.cf; do
+            go "$p" - <$file
+            expect "$p" 1 "for what a program made that found its input cut off"
+            grep -q 'standard input: .*its own input was cut off' err || complain "$p" "does not tell" err
+        done
+    done
+    verdict
+}
+
 @test "a stream without its end frame: status 1 and a message" {
     local p
     for p in $(programs annotator reducer maker); do
