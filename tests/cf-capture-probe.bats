@@ -445,6 +445,59 @@ END
     has 'no cache can be described'
 }
 
+# told: a library that says on which CPU this is, and lets time go by
+told() {
+    [[ $B != */san ]] || skip "a library before the sanitizers'"
+    cat >told.c <<'END'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int sched_getcpu(void)
+{
+    const char *cpu = getenv("TOLD_CPU");
+    unsigned here = 0;
+    syscall(SYS_getcpu, &here, NULL, NULL);
+    return cpu ? atoi(cpu) : (int)here;
+}
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    static long calls;
+    const int status = (int)syscall(SYS_clock_gettime, id, t);
+    const char *each = getenv("TOLD_SECONDS");
+    if (each && id == CLOCK_MONOTONIC) {
+        t->tv_sec = 1000 + ++calls * atol(each);
+        t->tv_nsec = calls % 1000000000;
+    }
+    return status;
+}
+END
+    cc -shared -fPIC -o told.so told.c
+}
+
+@test "time that is up: what is left out is named; how long it will take is shown" {
+    told
+    LD_PRELOAD=$T/told.so TOLD_SECONDS=3 cf-capture-probe --quick --by time --max 256K -o p.cf 2>said || [[ $? == 1 ]]
+    grep -q 'the time is up, 8 s: left out from here on: [a-z]' said || fail "$(<said)"
+    # with all the time there is, nothing is left out
+    LD_PRELOAD=$T/told.so TOLD_SECONDS=0 cf-capture-probe --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
+    ! grep 'the time is up' said || fail "in no time"
+    command -v script >/dev/null || skip "no program script: no terminal"
+    LD_PRELOAD=$T/told.so TOLD_SECONDS=1 script -qec "cf-capture-probe --thorough --by time --max 256K -o p.cf" shown >/dev/null </dev/null || true
+    grep -qE 'level [0-9], [a-z]+: [0-9.]+ M accesses, [0-9]+ s left' shown || fail "$(tail -c 600 shown)"
+}
+
+@test "measurements that are spoilt, more than a tenth of them, are said to be, and tell nothing" {
+    told
+    cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
+    LD_PRELOAD=$T/told.so TOLD_CPU=5000 cf-capture-probe --quick --by time --cpu "$cpu" --max 32K -o p.cf 2>said || [[ $? == 1 ]]
+    grep -q '100% of the measurements were spoilt' said || fail "$(<said)"
+    run -1 cf-infer p.cf
+    has 'no cache can be described'
+}
+
 @test "a reader that goes away ends it, and the model with it" {
     run unread cf-capture-probe -q --on atom-d525
     [[ $status == 141 || $status == 3 ]]
