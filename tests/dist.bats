@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # bats sets output, status and lines
 #
 # make dist: a tarball of what is committed, of the same bytes each time, from which the same binaries are
-# built wherever it is unpacked. That all of them are is looked at by tests/run-long package.
+# built wherever it is unpacked. That all of them are is looked at by tests/run-long dist.
 load lib
 
 setup_file() {
