@@ -70,11 +70,11 @@ run: begin
 	@$(batch) launch $(NAMES)
 endif
 begin:
-	@$(batch) begin
+	@$(batch) begin $(NAMES)
 
 # a trace that fails stops no other: `end` counts them
 $(NAMES:%=.one.%): .one.%:
-	+@HERE=1 $(batch) one $* || true
+	+@(set -- one $*; HERE=1; . $(SCRIPTS)batch.sh) || true
 
 one:
 	+@$(batch) one $(NAME)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# batch.sh begin|one NAME|launch NAME...|end NAME...|status NAME...|check|manifest NAME...
+# batch.sh begin NAME...|one NAME|launch NAME...|end NAME...|status NAME...|check|manifest NAME...
 #
-# The work of batch.mk, which alone calls it, with its variables in the environment. Of each trace
+# The work of batch.mk, which alone calls it, or reads it into a shell of its own, with its variables in the environment. Of each trace
 # OUT/NAME holds the results, log, and in .batch
 #   manifest  what the trace is, a row of OUT/manifest.csv without its header
 #   whole     written last: what the results were made from, by what, and their names
@@ -21,9 +21,9 @@ need() { # PROGRAM PACKAGE
     exit 3
 }
 
-# write FILE: from standard input, under its name when it is whole
+# write FILE [LINE...]: these lines, or standard input, under its name when it is whole
 write() {
-    if ! { cat >"$1.$$" && mv -f "$1.$$" "$1"; }; then
+    if ! { if (($# > 1)); then printf '%s\n' "${@:2}"; else cat; fi >"$1.$$" && mv -f "$1.$$" "$1"; }; then
         rm -f "$1.$$"
         say "cannot write $1"
         exit 3
@@ -53,7 +53,7 @@ key() {
 # agreed: is the key of this machine that of the batch, into $key? What is wrong is in $why.
 agreed() {
     local here
-    here=$(key) || exit
+    here=$(key 2>&1) || { why=${here#batch: }; return 1; }
     key=$(<"$OUT/.batch/key") || exit 3
     why="$(uname -n) has other programs or another recipe: $here; the batch was begun by $key"
     [[ $here == "$key" ]]
@@ -63,11 +63,11 @@ agreed() {
 
 modified() { stat -c '%s,%.9Y' "$TRACES/$1.cf"; }
 
-# describe NAME: the row of a trace. Names and commands are quoted, what comes before has no quotes.
+# describe NAME [MODIFIED]: the row of a trace. Names and commands are quoted, what comes before has no quotes.
 HEADER=bytes,modified,xxh128,records,clock,source,name,command
 describe() {
-    local facts hash info
-    facts=$(modified "$1") && need xxhsum xxhash && hash=$(xxhsum -H2 <"$TRACES/$1.cf" 2>/dev/null) || return
+    local facts=${2-} hash info
+    [[ $facts ]] || facts=$(modified "$1") && need xxhsum xxhash && hash=$(xxhsum -H2 <"$TRACES/$1.cf" 2>/dev/null) || return
     # of a damaged trace what can be read; the recipe will say what is wrong
     info=$(cf-cat --info "$TRACES/$1.cf" 2>/dev/null | awk '
         function text(s) { sub(/^[a-z]*: "/, "", s); sub(/"$/, "", s); gsub(/\\"/, "\"", s); gsub(/"/, "\"\"", s); return s }
@@ -86,7 +86,7 @@ known() {
     if [[ -s $row ]] && IFS=, read -r bytes was hash _ <"$row" && [[ $bytes,$was == "$now" ]]; then
         return
     fi
-    now=$(describe "$1") || { why="cannot read $TRACES/$1.cf"; return 1; }
+    now=$(describe "$1" "$now") || { why="cannot read $TRACES/$1.cf"; return 1; }
     if [[ -s $row ]]; then
         want=$(<"$row")
     elif [[ $MANIFEST ]]; then
@@ -103,7 +103,7 @@ known() {
         why="not the trace of the manifest: $bytes bytes, XXH128 $hash; there $was bytes, $want ('make ... manifest' takes it as it is)"
         return 1
     fi
-    echo "$now" | write "$row"
+    write "$row" "$now"
 }
 
 # ---- one trace ----
@@ -119,18 +119,31 @@ is_whole() {
 }
 
 recipe() { # NAME TARGET
-    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" "$2" >"$OUT/$1/log" 2>&1
+    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" "$2" >"$OUT/$1/.batch/log" 2>&1
+}
+
+# files_in DIRECTORY: into $all the files of a trace's folder, but what is ours
+files_in() {
+    local f
+    all=()
+    shopt -s globstar dotglob nullglob
+    for f in "$1"/**; do
+        f=./${f#"$1"/}
+        [[ -d $1/$f || $f == ./.batch/* || $f == ./log ]] || all+=("$f")
+    done
+    shopt -u globstar dotglob nullglob
 }
 
 failed() { # of function one(), which ends
     why=${why:-the recipe failed}
-    echo "$why" | write "$dir/.batch/failed"
+    [[ ! -s $dir/.batch/log ]] || mv -f "$dir/.batch/log" "$dir/log"
+    write "$dir/.batch/failed" "$why"
     say "$name: $why"
     exit 1
 }
 
 one() {
-    local name=$1 dir=$OUT/$1 hash='' why='' key
+    local name=$1 dir=$OUT/$1 hash='' why='' key all
     [[ -d $dir/.batch ]] || mkdir -p "$dir/.batch" || exit 3
     if ! { exec 9>"$dir/.batch/lock" && flock 9; }; then
         say "cannot lock $dir/.batch/lock"
@@ -148,54 +161,58 @@ one() {
         failed
     fi
     is_whole "$name" "$key" && exit 0
-    rm -f "$dir/.batch/whole" "$dir/.batch/failed"
+    local stopped=
+    [[ -e $dir/.batch/whole || -e $dir/.batch/failed ]] || stopped=1
+    # as few processes as may be, here and below: they are what a batch costs
+    for f in "$dir/.batch/whole" "$dir/.batch/failed" "$dir/log"; do [[ ! -e $f ]] || rm -f "$f"; done
     local made=
     [[ ! -s $dir/.batch/made ]] || made=$(<"$dir/.batch/made")
     if [[ $made != "$hash, $key" ]]; then
         # what is there is of another trace, or made otherwise
-        [[ ! $(ls "$dir") ]] || recipe "$name" clean
+        files_in "$dir"
+        ((${#all[@]} == 0)) || recipe "$name" clean
         echo "$hash, $key" >"$dir/.batch/made"
     else
+        [[ ! $stopped ]] || say "$name: taken up where an earlier run was stopped; what it has left half made is removed"
         recipe "$name" tidy
     fi
     if recipe "$name" results; then
-        [[ -s $dir/log ]] || rm -f "$dir/log"
-        {
-            echo "$hash, $key"
-            (cd "$dir" && find . -type f ! -path './.batch/*' ! -name log | sort)
-        } | write "$dir/.batch/whole"
+        [[ ! -s $dir/.batch/log ]] || mv -f "$dir/.batch/log" "$dir/log"
+        files_in "$dir"
+        write "$dir/.batch/whole" "$hash, $key" "${all[@]}"
         exit 0
     fi
-    why=$(grep -v '^make' "$dir/log" | tail -n 1)
+    why=$(grep -v '^make' "$dir/.batch/log" | tail -n 1)
     failed
 }
 
-# state NAME KEY
+# state NAME KEY BYTES: into $state
 state() {
-    local dir=$OUT/$1 now bytes
-    if now=$(modified "$1") && [[ -s $dir/.batch/manifest ]] && IFS=, read -r bytes _ <"$dir/.batch/manifest" &&
-        [[ $bytes != "${now%,*}" ]]; then
-        echo changed
+    local dir=$OUT/$1 bytes
+    if [[ $3 && -s $dir/.batch/manifest ]] && IFS=, read -r bytes _ <"$dir/.batch/manifest" && [[ $bytes != "$3" ]]; then
+        state=changed
     elif is_whole "$1" "$2"; then
-        echo whole
+        state=whole
     elif [[ -e $dir/.batch/lock ]] && ! flock -n "$dir/.batch/lock" true; then
-        echo running
+        state=running
     elif [[ -s $dir/.batch/failed ]]; then
-        echo failed
+        state=failed
     else
-        echo missing
+        state=missing
     fi
 }
 
 # states NAME...: "state name why", tabs between
 states() {
-    local name s key why
+    local name state key why
+    local -A bytes=()
     key=$(cat "$OUT/.batch/key" 2>/dev/null)
+    while IFS=/ read -r why name; do bytes[$name]=$why; done < <(cd "$TRACES" && stat -c '%s/%n' -- "${@/%/.cf}" 2>/dev/null)
     for name; do
-        s=$(state "$name" "$key")
+        state "$name" "$key" "${bytes[$name.cf]-}"
         why=
-        [[ $s == failed ]] && why=$(<"$OUT/$name/.batch/failed")
-        printf '%s\t%s\t%s\n' "$s" "$name" "$why"
+        [[ $state == failed ]] && why=$(<"$OUT/$name/.batch/failed")
+        printf '%s\t%s\t%s\n' "$state" "$name" "$why"
     done
 }
 
@@ -218,15 +235,17 @@ begin() {
         say "$OUT holds results of recipe $(<"$OUT/.batch/recipe"): give another OUT"
         exit 2
     fi
-    echo "$recipe" | write "$OUT/.batch/file"
+    write "$OUT/.batch/file" "$recipe"
     case $RECIPE_FILE in
     "$SCRIPTS"*) recipe=${recipe#recipe-} ;;
     *) recipe=$RECIPE_FILE ;;
     esac
-    echo "$recipe" | write "$OUT/.batch/recipe"
-    echo "$key" | write "$OUT/.batch/key"
-    printf '%s\n' '#!/bin/bash' "$BATCH_WORKER \"\$@\"" | write "$OUT/.batch/run"
+    write "$OUT/.batch/recipe" "$recipe"
+    write "$OUT/.batch/key" "$key"
+    write "$OUT/.batch/run" '#!/bin/bash' "$BATCH_WORKER \"\$@\""
     chmod +x "$OUT/.batch/run"
+    local -a all=("${@/#/$OUT/}")
+    mkdir -p "${all[@]/%//.batch}" || exit 3
 }
 
 launch() {
@@ -280,8 +299,7 @@ by_slurm() {
     need sbatch slurm-client
     local n from ids='' id submit
     n=$(wc -l <"$2")
-    printf '%s\n' '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" '$2')" "exec '$1/run' one NAME=\"\$name\"" |
-        write "$1/array"
+    write "$1/array" '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" '$2')" "exec '$1/run' one NAME=\"\$name\""
     # shellcheck disable=SC2206 # options
     submit=(sbatch --parsable --job-name=cf-batch $SBATCH)
     for ((from = 0; from < n; from += ARRAY)); do
@@ -307,12 +325,10 @@ end() {
     states "$@" >"$OUT/.batch/states.$$" || exit 3
     {
         echo "$HEADER"
-        for name; do cat "$OUT/$name/.batch/manifest" 2>/dev/null; done
+        (cd "$OUT" && cat -- "${@/%//.batch/manifest}" 2>/dev/null)
         true
     } | write "$all"
-    for name; do
-        (cd "$OUT" && [[ -d $name ]] && find "$name" -type f ! -path '*/.batch/*' | sort | sed 's/^/file\t/')
-    done | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
+    (cd "$OUT" && find "$@" -type f ! -path '*/.batch/*' 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
         -f "$SCRIPTS/batch-page.awk" | write "$OUT/index.html"
     awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$OUT/.batch/states.$$" >&2
     counts <"$OUT/.batch/states.$$"
@@ -322,7 +338,7 @@ end() {
 }
 
 case $1 in
-begin) begin ;;
+begin) begin "${@:2}" ;;
 check)
     agreed || { say "$why"; exit 3; }
     echo ready
@@ -331,11 +347,13 @@ one) one "$2" ;;
 launch) launch "${@:2}" ;;
 end) end "${@:2}" ;;
 status)
-    states "${@:2}" | tee >(cat >&2 -) | counts
+    all=$(states "${@:2}")
+    printf '%s\n' "$all" >&2
+    counts <<<"$all"
     ;;
 manifest)
     for name in "${@:2}"; do
-        mkdir -p "$OUT/$name/.batch" && row=$(describe "$name") && echo "$row" | write "$OUT/$name/.batch/manifest" || exit 3
+        mkdir -p "$OUT/$name/.batch" && row=$(describe "$name") && write "$OUT/$name/.batch/manifest" "$row" || exit 3
     done
     ;;
 esac

@@ -40,9 +40,10 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 # Names stand unquoted in rules and commands. What is refused has no way into them.
 quoted = '$(subst ','\'',$(1))'
-UNFIT := $(shell { printf '%s\0' $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
-	    $(foreach m,$(MACHINES),$(call quoted,$m)); cd -- $(call quoted,$(TRACES)) 2>/dev/null && printf '%s\0' *.cf; } | \
-	grep -zv '^\*\.cf$$' | LC_ALL=C grep -zm1 -e '^-' -e /- -e '[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\\]' | tr '\0-\037\177' ' ')
+UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\]'; shopt -s nullglob; \
+	look() { for f; do if [[ $$f == -* || $$f == */-* || $$f =~ $$bad ]]; then echo "$${f//[[:cntrl:]]/ }"; exit; fi; done; }; \
+	look $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
+	    $(foreach m,$(MACHINES),$(call quoted,$m)); if cd -- $(call quoted,$(TRACES)) 2>/dev/null; then look *.cf; fi)
 $(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
     rename it or link to it))
 
@@ -71,8 +72,10 @@ $(OUT)/%.png: $(OUT)/%.csv
 # For batch.mk: `results` says nothing, `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
 made = $(foreach n,$(NAMES),$(addprefix $(OUT)/$n/,$(1)))
 results: $$(call made,$$(RESULTS))
+# A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS))))
+	@for f in $(call made,$(RESULTS)); do [ -s $$f ] || rm -f $$f; done
 clean: tidy
 	@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS))))
 

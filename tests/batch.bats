@@ -149,11 +149,14 @@ few() {
 # until COMMAND...: waits for it to hold, as long as the watch over suites lets it
 until_() { until "$@"; do sleep .02; done; }
 
-# kill_all PATTERN: with kill -9 what was started with this folder in its command line
+# kill_all: with kill -9 what works on this folder: all at once, so that none says that another died
 kill_all() {
-    local p
-    for p in /proc/[0-9]*; do
-        grep -qzF "$T/out" "$p/cmdline" 2>/dev/null && [[ ${p#/proc/} != "$$" && ${p#/proc/} != "$BASHPID" ]] && kill -9 "${p#/proc/}"
+    local p signal
+    for signal in STOP KILL; do
+        for p in /proc/[0-9]*; do
+            grep -qzF "$T/out" "$p/cmdline" "$p/environ" 2>/dev/null && [[ ${p#/proc/} != "$$" && ${p#/proc/} != "$BASHPID" ]] &&
+                kill -$signal "${p#/proc/}"
+        done
     done
     return 0
 }
@@ -168,9 +171,13 @@ kill_all() {
     rm "$D/hold/sort-1"
     [[ -e out/sort-1/curve.csv.tmp && ! -e out/sort-1/curve.csv && ! -e out/sort-1/.batch/whole ]]
     stat -c %Y.%y out/sort-2/*.csv >before
+    # as a machine that went down may leave it: the name without the bytes
+    : >out/sort-1/pages.csv
     # what the killed ones have started may still hold the lock: that worker waits for its end
     run -0 batch
-    is "3 whole"
+    [[ ${lines[0]} == "batch: sort-1: taken up where an earlier run was stopped; what it has left half made is removed" ]] || fail "$output"
+    [[ ${#lines[@]} == 2 && ${lines[1]} == "3 whole" ]] || fail "$output"
+    cmp out/sort-1/pages.csv "$D/plain/sort-1/pages.csv"
     stat -c %Y.%y out/sort-2/*.csv | same before -
     [[ -z $(find out -name '*.tmp') ]]
     for n in 0 1 2; do cmp "out/sort-$n/curve.csv" "$D/plain/sort-$n/curve.csv"; done
@@ -374,6 +381,29 @@ END
     has "is not GNU parallel"
     PATH=$T/path run -2 batch LAUNCH=slurm
     has "it is in Debian's package slurm-client"
+}
+
+@test "a worker of a machine without the programs fails its trace with that; one that has them makes it" {
+    few 2
+    mkdir programs
+    cp -P "$B"/bin/cf-{cat,resolve,rank,distance,mrc} programs/
+    run -0 batch BIN="$T/programs" # each worker's programs, from here on
+    rm -r out/sort-0
+    mv programs gone
+    PATH=/usr/bin:/bin run -2 out/.batch/run one NAME=sort-0
+    has "sort-0: no cf-cat on $(uname -n), neither in BIN nor in PATH"
+    run -2 batch BIN="$T/programs" status
+    has "failed	sort-0	no cf-cat on $(uname -n)"
+    # none but one of them
+    mkdir programs
+    cp -P gone/cf-{cat,resolve,rank,mrc} programs/
+    PATH=/usr/bin:/bin run -2 out/.batch/run one NAME=sort-0
+    grep -q "cf-distance: command not found" out/sort-0/log
+    [[ ! -e out/sort-0/curve.csv ]]
+    rm -r programs
+    mv gone programs
+    run -0 out/.batch/run one NAME=sort-0
+    cmp out/sort-0/curve.csv "$D/plain/sort-0/curve.csv"
 }
 
 # cluster: a Slurm of one node, of this test
