@@ -265,6 +265,9 @@ uint64_t cf_header_repeated(const struct cf_header *h, unsigned table);
 const char *cf_reader_problem(const struct cf_reader *r);
 unsigned cf_reader_damages(const struct cf_reader *r);
 
+/* Whether the problem is only that of what the inputs were made from, see cf_writer_wanting(). */
+int cf_reader_wanting(const struct cf_reader *r);
+
 /* Whether the problem is none of the input: memory is out, a file cannot be opened for want of
    descriptors, or not be read. cf_reader_next() has then ended early. */
 int cf_reader_refused(const struct cf_reader *r);

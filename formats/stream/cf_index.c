@@ -308,8 +308,9 @@ void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes
     if (what)
         cfr_damage(r, r->frame.offset,
                    "the end frame's trailer %s: frames were moved or are missing", what);
-    else if (cf_get64(trailer + 16))
-        cfr_damage(
-            r, r->frame.offset,
-            "what wrote it says that its own input was cut off, damaged or not what it needs");
+    if (what || !cf_get64(trailer + 16))
+        return;
+    r->wanting++;
+    cfr_damage(r, r->frame.offset,
+               "what wrote it says that its own input was cut off, damaged or not what it needs");
 }

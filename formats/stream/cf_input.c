@@ -270,6 +270,11 @@ int cf_reader_refused(const struct cf_reader *r)
     return r->refused;
 }
 
+int cf_reader_wanting(const struct cf_reader *r)
+{
+    return r->wanting && r->wanting == r->damages && !r->refused;
+}
+
 unsigned cf_reader_damages(const struct cf_reader *r)
 {
     return r->damages;

@@ -98,6 +98,7 @@ void cf_reader_add_problems(struct cf_reader *r, const struct cf_reader *second)
         memcpy(r->problem, second->problem, sizeof(r->problem));
     r->lost |= second->damages != 0;
     r->damages += second->damages;
+    r->wanting += second->wanting;
     r->refused |= second->refused;
     r->eof |= second->refused;
 }

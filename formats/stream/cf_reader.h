@@ -105,7 +105,8 @@ struct cf_reader {
     size_t index_rows; /* that came */
     uint64_t index_at; /* offset of the first index frame; UINT64_MAX: none came */
 
-    unsigned damages;
+    unsigned damages,
+        wanting;      /* in all; streams that say that they are made of an input with one */
     int came;         /* a segment */
     int refused;      /* by the environment: nothing more is handed out */
     int needed_came;  /* records with all that is required */
