@@ -10,7 +10,8 @@
 #                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, calls that fail one by one in every program, a
 #                    trace of many gigabytes of addresses, and `make mutate`; TIME=600 a fuzz target
-#   make fuzz        libFuzzer makes up inputs, TIME=60 seconds a target; TARGET=rank is one of them
+#   make fuzz        libFuzzer makes up inputs, TIME=60 seconds a target; TARGET=rank is one of them;
+#                    ENGINE=afl: AFL++ does, by the same harness
 #   make mutate      200 small changes to the source, one at a time: does a suite fail for each?
 #   make bench       measured speed and size, each as a ratio to a baseline of the same run
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
@@ -367,9 +368,9 @@ check-long:
 # Inputs that libFuzzer makes up, TIME seconds a target; without TARGET all of them.
 fuzz: TIME = 60
 fuzz:
-	@.ci/install build check
+	@.ci/install build check fuzz
 	@$(MAKE) all tests
-	@tests/run-long -b $(B) -j $(JOBS) -t $(TIME) $(if $(TARGET),$(TARGET:%=fuzz:%),fuzz)
+	@tests/run-long -b $(B) -j $(JOBS) -t $(TIME) $(if $(ENGINE),-e $(ENGINE)) $(if $(TARGET),$(TARGET:%=fuzz:%),fuzz)
 
 mutate:
 	@.ci/install build check guest
