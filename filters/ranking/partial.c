@@ -4,7 +4,7 @@
  *
  * A key's part is two words, key1 and key2 of the first part, and a text, text1: strings and paths
  * are texts, and numbers of segments hold since a part begins with the segments before it. Memory:
- * the sorted list of keys; of a frame of a result, columns.
+ * the list of keys; of a frame of a result, columns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ char *cf_ranking_options(const struct cf_ranking *k)
 
 static void write_keys(struct cf_ranking *k)
 {
-    struct cf_ranked r = cf_ranking_sort(k, 0);
+    struct cf_ranked r = cf_ranking_list(k);
 
     for (size_t i = 0; i < r.count; i++) {
         struct cf_partial_row row = {.entry = ENTRY_KEY,

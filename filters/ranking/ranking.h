@@ -207,7 +207,9 @@ extern const char cf_ranking_processes[];
 /* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
 int cf_ranking_order(const struct cf_ranking *k, const struct cf_rank_key *x,
                      const struct cf_rank_key *y);
-/* Sorts what was counted by a sum. */
+/* What was counted, by the numbers of the keys, without ratios. */
+struct cf_ranked cf_ranking_list(const struct cf_ranking *k);
+/* The same, sorted by a sum. */
 struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort);
 void cf_ranked_free(struct cf_ranked *r);
 void cf_ranking_end(struct cf_ranking *k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sorted.c - from the sums of numbers to a list of keys, those with most first.
+ * sorted.c - from the sums of numbers to a list of keys, and that with those of most first.
  *
  * Memory: the list, and for as long as it is made, the tables of keys once more.
  */
@@ -80,12 +80,11 @@ static void take_apart(const struct cf_ranking *k, struct cf_count *const *joine
     }
 }
 
-struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort)
+struct cf_ranked cf_ranking_list(const struct cf_ranking *k)
 {
     const size_t keys = k->keys, values = k->sums->count;
     struct cf_count *joined[CF_MOST_KEYS], *numbers[CF_MOST_KEYS];
     struct cf_ranked r = {.count = 0};
-    struct sorting s = {k, sort, k->sums->list[sort].kind == CF_SUM_RATIO};
 
     r.item = cf_need(k->tool, calloc(k->room + 1, sizeof(*r.item)));
     for (size_t i = 0; i < k->room; i++) {
@@ -109,12 +108,23 @@ struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort)
         item->key = &r.keys[i * keys];
         take_apart(k, joined, numbers, (uint64_t)(item->sum - k->sum) / values, &r,
                    &r.keys[i * keys]);
-        item->ratio = s.ratio ? cf_sums_ratio(k->sums, item->sum) : 0;
-        item->ratio = item->ratio >= 0 ? item->ratio : -1; /* of none */
     }
     for (unsigned i = 0; i < keys; i++) {
         free(joined[i]);
         free(numbers[i]);
+    }
+    return r;
+}
+
+struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort)
+{
+    struct sorting s = {k, sort, k->sums->list[sort].kind == CF_SUM_RATIO};
+    struct cf_ranked r = cf_ranking_list(k);
+
+    for (size_t i = 0; i < r.count && s.ratio; i++) {
+        const double ratio = cf_sums_ratio(k->sums, r.item[i].sum);
+
+        r.item[i].ratio = ratio >= 0 ? ratio : -1; /* of none */
     }
     qsort_r(r.item, r.count, sizeof(*r.item), by_value, &s);
     return r;

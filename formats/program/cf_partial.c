@@ -102,6 +102,45 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
                part.number, part.parts);
 }
 
+/* Programs whose rows depend on rows before, so that those of a part are not those of the whole. */
+static const char *const remembers[] = {"cf-distance", "cf-cache", "cf-classify",
+                                        "cf-sample",   "cf-merge", "cf-latency"};
+
+/* Whether a program of the chain is one of them; cf-latency is where it states cores. */
+static const char *remembers_of(const struct cf_header *h, const char *command)
+{
+    const size_t length = strcspn(command, " \"\n");
+    uint64_t cores;
+
+    for (size_t i = 0; i < sizeof(remembers) / sizeof(*remembers); i++)
+        if (strlen(remembers[i]) == length && !memcmp(command, remembers[i], length) &&
+            (strcmp(remembers[i], "cf-latency") != 0 ||
+             cf_header_number(h, "cost", "cores", &cores) == 1))
+            return remembers[i];
+    return NULL;
+}
+
+/* Looks for what was run on the part alone. */
+static void check_chain(const struct cf_partial *p, const struct cf_header *h)
+{
+    static const char key[] = "\nchain:", item[] = "\n  - ";
+    const char *at = h->yaml ? strstr(h->yaml, key) : NULL;
+
+    if (p->part.parts == 1)
+        return;
+    for (uint64_t place = 0; at && (at = strstr(at, item)); place++) {
+        const char *program;
+
+        at += sizeof(item) - 1;
+        program = place > p->part.chain ? remembers_of(h, at + (*at == '"')) : NULL;
+        if (program)
+            refuse(p,
+                   "%s was run on the part alone, without the rows before it: run it on the whole, "
+                   "and take the parts of what it has written",
+                   program);
+    }
+}
+
 static void take_header(struct cf_partial *p, const struct cf_header *h)
 {
     const char *program = cf_header_fact(h, fact, "program");
@@ -120,6 +159,7 @@ static void take_header(struct cf_partial *p, const struct cf_header *h)
                          strcmp(part.input, p->part.input) != 0))
             refuse(p, "another part than the inputs before: make a partial result of each");
         p->part = part;
+        check_chain(p, h);
         if (!p->input && cf_writer_frame(p->out, &(struct cf_frame){.header = h}) != 0)
             p->input = CF_INPUT_STREAMS; /* shows again when it is closed */
     }

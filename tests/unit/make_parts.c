@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make_parts FILE SEED SEGMENTS FRAMES: a packed file of random accesses, with all columns that
+ * make_parts FILE SEED SEGMENTS FRAMES [sampled]: a packed file of random accesses, with all columns that
  * filters add, in so many segments of so many small frames of accesses, with rows of the other
- * tables between them, for cf-cat.bats and partial.bats. Processes begin, threads get names,
+ * tables between them, for cf-cat.bats and partial.bats. With `sampled`, distances stand for more
+ * than one access, or are of lines that are not in the sample. Processes begin, threads get names,
  * objects come, go and come again at the same address, and strings are defined when they are first
  * used.
  *
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/stream/cf.h"
 
@@ -28,6 +30,7 @@ static uint32_t upto(uint32_t n)
 
 static struct cf_writer *w;
 static uint64_t now;
+static int sampled;
 static uint32_t nodes[PROCESSES], objects;
 static uint32_t object_of[OBJECTS]; /* number of the object that lives there; 0: none */
 
@@ -111,6 +114,7 @@ struct row {
     uint32_t cpu[MOST_ROWS], pid[MOST_ROWS], tid[MOST_ROWS], size[MOST_ROWS], insns[MOST_ROWS],
         cost[MOST_ROWS], region[MOST_ROWS], page[MOST_ROWS], object[MOST_ROWS], site[MOST_ROWS],
         function[MOST_ROWS], source[MOST_ROWS], symbol[MOST_ROWS], stack[MOST_ROWS];
+    double stands_for[MOST_ROWS];
     uint8_t op[MOST_ROWS], hit[MOST_ROWS], class[MOST_ROWS];
 };
 
@@ -123,6 +127,10 @@ static void fill_row(struct row *r, uint32_t i)
     r->addr[i] = upto(3) ? 0x10000 + 0x400 * place + upto(0x400) : 0x800000 + 8 * upto(5000);
     r->pc[i] = 0x400000 + upto(5000);
     r->dist[i] = upto(9) ? upto(600) : CF_DIST_COMPULSORY - upto(4);
+    if (sampled) {
+        r->dist[i] = upto(2) ? CF_DIST_UNSAMPLED : r->dist[i];
+        r->stands_for[i] = 1 + upto(1000) / 300.0;
+    }
     r->weight[i] = 1 + upto(3);
     r->cpu[i] = upto(2);
     r->pid[i] = 100 + place % PROCESSES;
@@ -146,21 +154,28 @@ static void fill_row(struct row *r, uint32_t i)
 static void put_accesses(int wider)
 {
     static struct row r;
-    const struct cf_values column[] = {
-        {CF_TIME, r.time, 0},     {CF_PID, r.pid, 0},       {CF_TID, r.tid, 0},
-        {CF_OP, r.op, 0},         {CF_SIZE, r.size, 0},     {CF_ADDR, r.addr, 0},
-        {CF_PC, r.pc, 0},         {CF_INSNS, r.insns, 0},   {CF_STACK_ID, r.stack, 0},
-        {CF_HIT, r.hit, 0},       {CF_CLASS, r.class, 0},   {CF_COST, r.cost, 0},
-        {CF_DIST, r.dist, 0},     {CF_REGION, r.region, 0}, {CF_PAGENO, r.page, 0},
-        {CF_OBJ, r.object, 0},    {CF_SITE, r.site, 0},     {CF_FUNCTION, r.function, 0},
-        {CF_SOURCE, r.source, 0}, {CF_SYMBOL, r.symbol, 0}, {CF_WEIGHT, r.weight, 0},
+    struct cf_values column[] = {
+        {CF_TIME, r.time, 0},      {CF_PID, r.pid, 0},
+        {CF_TID, r.tid, 0},        {CF_OP, r.op, 0},
+        {CF_SIZE, r.size, 0},      {CF_ADDR, r.addr, 0},
+        {CF_PC, r.pc, 0},          {CF_INSNS, r.insns, 0},
+        {CF_STACK_ID, r.stack, 0}, {CF_HIT, r.hit, 0},
+        {CF_CLASS, r.class, 0},    {CF_COST, r.cost, 0},
+        {CF_DIST, r.dist, 0},      {CF_REGION, r.region, 0},
+        {CF_PAGENO, r.page, 0},    {CF_OBJ, r.object, 0},
+        {CF_SITE, r.site, 0},      {CF_FUNCTION, r.function, 0},
+        {CF_SOURCE, r.source, 0},  {CF_SYMBOL, r.symbol, 0},
+        {CF_WEIGHT, r.weight, 0},  {CF_DIST_WEIGHT, r.stands_for, 0},
         {CF_CPU, r.cpu, 0},
     };
-    const uint32_t rows = 1 + upto(MOST_ROWS);
+    const uint32_t rows = 1 + upto(MOST_ROWS), columns = sizeof(column) / sizeof(*column);
+
+    if (!sampled)
+        column[columns - 2] = column[columns - 1];
 
     for (uint32_t i = 0; i < rows; i++)
         fill_row(&r, i);
-    must(cf_writer_rows(w, CF_ACCESS, rows, column, wider ? 22 : 21, NULL));
+    must(cf_writer_rows(w, CF_ACCESS, rows, column, columns - !sampled - !wider, NULL));
 }
 
 int main(int argc, char **argv)
@@ -171,7 +186,8 @@ int main(int argc, char **argv)
                                      .line_size = 64};
     char problem[256];
 
-    if (argc != 5)
+    sampled = argc == 6 && !strcmp(argv[5], "sampled");
+    if (argc != 5 + sampled)
         return 2;
     state = UINT64_C(0x9e3779b97f4a7c15) * (strtoull(argv[2], NULL, 10) + 1);
     w = cf_writer_open(argv[1], "make_parts");

@@ -204,6 +204,13 @@ void bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, cons
 
 /* ---- results ---- */
 
+int bins_ends(const struct bins *b, uint64_t *low, uint64_t *high)
+{
+    *low = b->low;
+    *high = b->high;
+    return b->seen;
+}
+
 static int by_key(const void *x, const void *y)
 {
     const struct cf_count *i = x, *j = y;

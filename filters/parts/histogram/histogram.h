@@ -6,6 +6,7 @@
 #include "formats/stream/cf.h"
 #include "formats/base/cf_text.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/rows/groups.h"
@@ -39,6 +40,10 @@ void bins_free(struct bins *b);
 void bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
               uint32_t rows, uint32_t groups);
 
+/* The least and the greatest value that were counted, with BINS_EQUAL, whose width they decide; 0
+   where there was none. */
+int bins_ends(const struct bins *b, uint64_t *low, uint64_t *high) CF_MUST_CHECK;
+
 /* To be called once, when all is counted. */
 void bins_finish(struct bins *b);
 
@@ -49,7 +54,7 @@ struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count) CF_MU
 /* What was counted for a special value. */
 uint64_t bins_special(const struct bins *b, uint32_t group, uint64_t value);
 
-/* ---- histogram_csv.c ---- */
+/* ---- what is asked for, and the state ---- */
 
 struct options {
     const char *table, *column, *by; /* names; by may be NULL */
@@ -61,6 +66,7 @@ struct options {
 
 struct histogram {
     struct cf_tool tool;
+    struct cf_partial partial;
     struct cf_mix mix;
     struct options o;
     struct cf_reader *reader;
@@ -69,10 +75,31 @@ struct histogram {
     enum cf_type type, by_type;  /* of the column */
     uint64_t one; /* unit of counts: they are fixed-point numbers where samples may be weighted */
     struct bins *bins; /* NULL until the first frame with the column */
+    int counted;       /* that one came */
     struct cf_groups *groups;
     uint64_t *value, *weights; /* of each row of a frame */
     uint32_t *group;
 };
+
+/* ---- histogram_count.c ---- */
+
+/* Fixes how the column is counted, as soon as its type is known. */
+void begin_column(struct histogram *h, unsigned column, enum cf_type type);
+/* The numbers of the groups of rows into h->group; ends the program where there are too many. */
+void number_groups(struct histogram *h, const void *values, size_t width, uint32_t rows);
+/* Counts a frame of the table, from a row on. */
+void count_frame(struct histogram *h, const struct cf_frame *f, uint32_t from);
+
+/* ---- histogram_partial.c ---- */
+
+/* The options on which the counts depend, as a text; to be freed. */
+char *histogram_options(const struct histogram *h);
+/* Writes what was counted as a partial result. */
+void histogram_write(struct histogram *h);
+/* Adds a frame of one. */
+void histogram_merge(struct histogram *h, const struct cf_frame *f);
+
+/* ---- histogram_csv.c ---- */
 
 void print_histogram(const struct histogram *h);
 

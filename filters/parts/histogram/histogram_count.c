@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * histogram_count.c - from the columns of a frame to values, groups and weights, which bins.c
+ * counts. Memory: columns of one frame.
+ */
+#include <string.h>
+
+#include "filters/parts/histogram/histogram.h"
+
+/* Samples of cf-distance stand for 1 / rate rows: then counts are in units of 1 / FIXED. */
+enum { FIXED = 1 << 16 };
+
+/* Quantities spread over many powers of two; what numbers or names something does not. */
+static enum bins_kind usual_bins(unsigned column, enum cf_type type)
+{
+    static const unsigned numbers[] = {CF_CPU,      CF_PID,    CF_TID,    CF_SNAP,   CF_SET,
+                                       CF_WAY,      CF_ID,     CF_SAMPLE, CF_REPEAT, CF_OBJ,
+                                       CF_STACK_ID, CF_PARENT, CF_PAGENO};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (column == numbers[i])
+            return BINS_EXACT;
+    return type == CF_U32 || type == CF_U64 ? BINS_LOG2 : BINS_EXACT;
+}
+
+void begin_column(struct histogram *h, unsigned column, enum cf_type type)
+{
+    h->column = column;
+    h->type = type;
+    if (!h->o.bins_given)
+        h->o.bins = usual_bins(column, type);
+    if (type == CF_STR && h->o.bins != BINS_EXACT)
+        cf_die(&h->tool, CF_EXIT_USAGE,
+               "--bins: column '%s' holds texts, of which only exact bins"
+               " can be made",
+               h->o.column);
+    h->one = column == CF_DIST ? FIXED : 1;
+    h->bins =
+        bins_new(&h->tool, h->o.bins, h->o.most, column == CF_DIST ? CF_DIST_LEAST : 0, h->one);
+}
+
+/* The column of this name, NULL where the frame has none. */
+static const struct cf_data *find(const struct histogram *h, const struct cf_frame *f,
+                                  const char *name)
+{
+    for (unsigned i = 0; i < f->columns; i++) {
+        const char *n = cf_reader_column_name(h->reader, f->column[i].id);
+
+        if (n && !strcmp(n, name))
+            return &f->column[i];
+    }
+    return NULL;
+}
+
+/* The column as wide numbers: itself, or copied to `room`. NULL when it is of another kind. */
+static const uint64_t *wide(const struct cf_data *c, uint32_t rows, uint64_t *room)
+{
+    switch (c->type) {
+    case CF_U8:
+        for (uint32_t i = 0; i < rows; i++)
+            room[i] = ((const uint8_t *)c->values)[i];
+        return room;
+    case CF_U16:
+        for (uint32_t i = 0; i < rows; i++)
+            room[i] = ((const uint16_t *)c->values)[i];
+        return room;
+    case CF_U32:
+    case CF_STR:
+        for (uint32_t i = 0; i < rows; i++)
+            room[i] = ((const uint32_t *)c->values)[i];
+        return room;
+    case CF_U64:
+        return c->values;
+    default:
+        return NULL;
+    }
+}
+
+static const uint64_t *numbers(struct histogram *h, const struct cf_data *c, const char *name,
+                               uint32_t rows, uint64_t *room)
+{
+    const uint64_t *v = c->values ? wide(c, rows, room) : NULL;
+
+    if (!v)
+        cf_die(&h->tool, CF_EXIT_INPUT,
+               "column '%s' holds neither whole numbers from 0 up nor "
+               "texts: it cannot be counted",
+               name);
+    return v;
+}
+
+/* What the rows of sampled distances count: what they stand for, times their own weight. */
+static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f,
+                                   const uint64_t *dist, const uint64_t *weight)
+{
+    const double *stands_for = cf_values(f, CF_DIST_WEIGHT);
+
+    if (h->o.weight && !strcmp(h->o.weight, "none"))
+        stands_for = NULL;
+    if (!stands_for && !weight)
+        return NULL;
+    for (uint32_t i = 0; i < f->rows; i++) {
+        double n = stands_for && dist[i] != CF_DIST_NONE && dist[i] != CF_DIST_UNSAMPLED
+                       ? stands_for[i] * FIXED
+                       : FIXED;
+
+        n = n >= 0 && n < 1e15 ? n : 0; /* what no sampling can give */
+        h->weights[i] = (weight ? weight[i] : 1) * (uint64_t)(n + 0.5);
+    }
+    return h->weights;
+}
+
+void number_groups(struct histogram *h, const void *values, size_t width, uint32_t rows)
+{
+    const int bad = cf_groups_number(h->groups, values, width, rows, h->group);
+
+    if (bad > 0)
+        cf_die(&h->tool, CF_EXIT_INPUT, "--by '%s': more than %d values: choose another column",
+               h->o.by, CF_GROUPS_MOST);
+    cf_must(&h->tool, bad);
+}
+
+static void lacks(struct histogram *h, const struct cf_frame *f, const char *column)
+{
+    const char *list = "";
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const char *name = cf_reader_column_name(h->reader, f->column[i].id);
+
+        if (name)
+            list = cf_tool_text(&h->tool, "%s%s%s", list, *list ? ", " : "", name);
+    }
+    cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s', it has %s", h->o.table, column,
+            list);
+}
+
+void count_frame(struct histogram *h, const struct cf_frame *f, uint32_t from)
+{
+    const struct options *o = &h->o;
+    const struct cf_data *column = find(h, f, o->column), *by = NULL, *weight = NULL;
+    const uint64_t *value, *weights = NULL;
+
+    if (o->by)
+        by = find(h, f, o->by);
+    if (!o->weight || strcmp(o->weight, "none") != 0)
+        weight = find(h, f, o->weight ? o->weight : "weight");
+    if (!column || (o->by && !by) || (o->weight && strcmp(o->weight, "none") != 0 && !weight)) {
+        lacks(h, f, !column ? o->column : (o->by && !by) ? o->by : o->weight);
+        return;
+    }
+    if (!o->weight && (column == weight || weight == by))
+        weight = NULL;
+    if (!h->bins)
+        begin_column(h, column->id, column->type);
+    value = numbers(h, column, o->column, f->rows, h->value);
+    if (weight)
+        weights = numbers(h, weight, "weight", f->rows, h->weights);
+    if (h->one == FIXED)
+        weights = fix_weights(h, f, value, weights);
+    if (by) {
+        size_t width = cf_type_width(by->type);
+
+        h->by = by->id;
+        h->by_type = by->type;
+        if (!by->values || !width)
+            cf_die(&h->tool, CF_EXIT_INPUT, "column '%s' cannot be used by --by", o->by);
+        number_groups(h, by->values, width, f->rows);
+    }
+    h->counted = 1;
+    bins_add(h->bins, value + from, by ? h->group + from : NULL, weights ? weights + from : NULL,
+             f->rows - from, by ? cf_groups_count(h->groups) : 1);
+}
