@@ -15,11 +15,9 @@
  */
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/stream/cf.h"
 #include "formats/program/cf_rows.h"
-#include "formats/program/cf_options.h"
 
 #include "filters/parts/heatmap/rows.h"
 
@@ -41,6 +39,8 @@ static const char usage[] =
     "  -n, --top N          only the N mappings with the largest sums [pictures 12, CSV all]\n"
     "      --table TABLE    access or line    [access, or line where there are no accesses]\n"
     "      --level N        from snapshots: only lines in cache level N\n"
+    "      --partial        write a result that cf-heatmap joins with those of other parts\n"
+    "  -j, --jobs N         N processes, each on a part of the packed files  [1]\n"
     "      --csv, --term, --json\n"
     "                       the form of the output  [a drawing on a terminal, else CSV]\n"
     "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard output,\n"
@@ -56,70 +56,6 @@ static const char usage[] =
     "  cf-capture trace -- ls | cf-resolve | cf-heatmap --html map.html > map.csv\n";
 
 static const char *const value_names[] = {"accesses", "bytes", "loads", "stores", "misses", "cost"};
-
-static void set_time(const struct cf_tool *t, void *options, const char *option, char *text)
-{
-    struct options *o = options;
-
-    cf_parse_span(t, option, text, &o->span);
-    o->from = o->span.from;
-    o->to = o->span.parts ? UINT64_MAX : o->span.to;
-    o->from_given = text[0] != '-';
-}
-
-static void set_level(const struct cf_tool *t, void *levels, const char *option, char *text)
-{
-    ((uint8_t *)levels)[cf_parse_u64(t, option, text, 0, 255)] = 1;
-}
-
-static void parse_options(struct cf_tool *t, struct options *o, int argc, char **argv)
-{
-    int all = 0, ops_given = 0;
-    unsigned table_word = 0;
-    const struct cf_option table[] = {
-        {"bins", 'b', CF_NUMBER(&o->bins, 1, 1 << 16)},
-        {"bin-width", 'w', CF_NUMBER(&o->width, 1, UINT64_MAX)},
-        {"top", 'n', CF_NUMBER(&o->top, 1, UINT32_MAX)},
-        {"time", 0, CF_CALL(set_time, o)},
-        {"from", 0, CF_NUMBER(&o->from, 0, UINT64_MAX), .given = &o->from_given},
-        {"to", 0, CF_NUMBER(&o->to, 0, UINT64_MAX)},
-        {"value", 0, CF_WORD(&o->value, "accesses bytes loads stores misses cost", 0)},
-        {"op", 0, CF_OPS(o->ops), .given = &ops_given},
-        {"all", 0, CF_FLAG(&all)},
-        {"region", 0, CF_TEXT(&o->region)},
-        {"table", 0, CF_WORD(&table_word, "access line", 1)},
-        {"level", 0, CF_CALL(set_level, o->levels), .given = &o->level_given},
-        {"scale", 0, CF_WORD(&o->linear, "log linear", 0)},
-        CF_PICTURE_OPTIONS(&o->output),
-        CF_FORM_OPTIONS,
-        CF_END_INPUT_OPTIONS,
-    };
-
-    *o = (struct options){
-        .bins = 200, .to = UINT64_MAX, .output.sheet = {.width = 1200, .height = 800}};
-    cf_options_read(t, argc, argv, table);
-    o->table = table_word == 1 ? CF_ACCESS : table_word == 2 ? CF_LINE : 0;
-    if (o->from > o->to)
-        cf_die(t, CF_EXIT_USAGE, "--from: the time ends before it begins");
-    if (all || !ops_given) {
-        memset(o->ops, 1, sizeof o->ops);
-        o->ops[CF_IFETCH] = (uint8_t)all;
-    }
-    if (o->value == LOADS || o->value == STORES) {
-        unsigned only = o->value == LOADS ? CF_LOAD : CF_STORE;
-        for (unsigned op = 0; op < 256; op++)
-            o->ops[op] = o->ops[op] && op == only;
-    }
-    /* times that are asked for are times of accesses: snapshots have numbers */
-    if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || o->value != ACCESSES))
-        o->table = CF_ACCESS;
-    if (o->table == CF_LINE && o->span.parts)
-        cf_die(t, CF_EXIT_USAGE,
-               "--time: of lines it is numbers of snapshots, of which there are no parts");
-    if (o->table == CF_LINE && o->value != ACCESSES)
-        cf_die(t, CF_EXIT_USAGE, "--value: of snapshots only lines are counted");
-    cf_output_check(t, &o->output);
-}
 
 static int region_wanted(void *arg, uint32_t region)
 {
@@ -206,13 +142,14 @@ static void name_cells(struct work *w, struct heat_map *map)
     map->reader = w->reader;
 }
 
-static void output(struct work *w)
+static void print(struct work *w)
 {
     const struct options *o = w->o;
     int snapshots = o->table ? o->table == CF_LINE : !w->access_rows && w->line_rows;
     static const struct cf_drawings drawings = {heat_picture, heat_html, heat_term};
     struct heat_map map = {0}, fine = {0};
 
+    hints(w);
     heat_finish(snapshots ? w->lines : w->accesses, heat_region_name, w->reader, &map);
     map.what = snapshots ? "lines" : o->value == COST ? "cycles" : value_names[o->value];
     map.unit = snapshots ? "snapshot" : w->unit ? w->unit : "";
@@ -244,37 +181,66 @@ static void output(struct work *w)
     heat_map_free(&fine);
 }
 
+/* Before anything is read, and before processes share the files. */
+static void find_span(struct cf_tool *t, struct options *o, char *const *files, int count)
+{
+    struct cf_reader *r;
+
+    if (!o->span.parts)
+        return;
+    r = cf_need(t, cf_reader_open(files, count));
+    cf_tool_span(t, r, "--time", &o->span);
+    cf_reader_close(r);
+    o->from = o->span.from;
+    o->to = o->span.to;
+}
+
+static void run(struct work *w)
+{
+    const struct options *o = w->o;
+    struct cf_frame *f;
+
+    while (cf_tool_next(w->tool, w->reader, &f) > 0) {
+        if (cf_partial_frame(&w->partial, f)) {
+            if (o->output.html)
+                cf_die(w->tool, CF_EXIT_USAGE,
+                       "--html: a page names functions, which partial results do not have");
+            rows_merge(w, f);
+        } else if (f->table == CF_HEADER)
+            rows_header(w, f->header);
+        else if (f->table == CF_SNAPSHOT)
+            rows_snapshots(w, f);
+        else if ((f->table == CF_ACCESS || f->table == CF_LINE) &&
+                 (!o->table || o->table == f->table))
+            rows_add(w, f);
+    }
+    cf_partial_end(&w->partial);
+}
+
 int main(int argc, char **argv)
 {
     static struct work w;
     struct options o;
     struct cf_tool tool;
-    struct cf_frame *f;
+    char *const *files;
+    int count;
 
     cf_tool_init(&tool, argc, argv, "cf-heatmap", usage);
-    parse_options(&tool, &o, argc, argv);
+    heatmap_options(&tool, &o, &w.partial, argc, argv);
     w.tool = &tool;
     w.o = &o;
-    w.reader = cf_tool_reader(&tool, argv + optind, argc - optind);
-    if (o.span.parts) {
-        cf_tool_span(&tool, w.reader, "--time", &o.span);
-        o.from = o.span.from;
-        o.to = o.span.to;
-    }
+    count = argc - optind;
+    find_span(&tool, &o, argv + optind, count);
+    w.partial.options = rows_options(&tool, &o);
+    files = cf_partial_share(&w.partial, argv + optind, &count);
+    w.reader = cf_partial_reader(&w.partial, files, count);
     rows_want(&w);
     make_heats(&w);
-    while (cf_tool_next(&tool, w.reader, &f) > 0) {
-        if (f->table == CF_HEADER)
-            rows_header(&w, f->header);
-        else if (f->table == CF_SNAPSHOT)
-            rows_snapshots(&w, f);
-        else if ((f->table == CF_ACCESS || f->table == CF_LINE) &&
-                 (!o.table || o.table == f->table))
-            rows_add(&w, f);
-    }
-    cf_tool_fit(&tool, w.reader);
-    hints(&w);
-    output(&w);
+    run(&w);
+    if (!w.partial.asked)
+        print(&w);
+    else
+        rows_write(&w);
     cf_mix_free(&w.mix);
     heat_free(w.accesses);
     heat_free(w.lines);
@@ -282,5 +248,8 @@ int main(int argc, char **argv)
     heat_names_free(w.names);
     free(w.snapshots.number);
     free(w.snapshots.time);
+    if (w.partial.asked)
+        return cf_partial_finish(&w.partial);
+    cf_partial_free(&w.partial);
     return cf_tool_finish(&tool, w.reader, NULL);
 }

@@ -117,8 +117,6 @@ static void run(struct histogram *h)
             count_frame(h, f, cf_partial_repeated(&h->partial, f));
     }
     cf_partial_end(&h->partial);
-    if (h->partial.input != CF_INPUT_PARTIALS)
-        cf_tool_fit(&h->tool, h->reader);
 }
 
 int main(int argc, char **argv)

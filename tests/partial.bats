@@ -92,6 +92,61 @@ agrees() {
     [[ $(wc -l <all.csv) -gt 50 ]]
 }
 
+@test "cf-heatmap: every option, of parts and by processes" {
+    local seed
+    for seed in 31 32; do
+        make_parts t.cf $seed $((seed % 3 + 1)) 12
+        agrees t.cf cf-heatmap
+        agrees t.cf cf-heatmap --bins $seed --value misses --json
+        agrees t.cf cf-heatmap --bins 7 --value cost --all
+        agrees t.cf cf-heatmap --bin-width 100 --value bytes --region '*[1-4]'
+        agrees t.cf cf-heatmap --time 100-900 --value loads --term
+        agrees t.cf cf-heatmap --time 1000- --value stores
+        agrees t.cf cf-heatmap --top 3 --op load,flush -w 1000
+        # snapshots, and both; of two streams, whose numbers are the same
+        cf-cache -q -m raspberry-pi-4 --snapshot-every 500 t.cf -o l.cf
+        agrees l.cf cf-heatmap --table line
+        agrees l.cf cf-heatmap --table line --level 2 --region 'a*'
+        agrees l.cf cf-heatmap --table access
+        agrees l.cf cf-heatmap
+    done
+    whole t.cf cf-heatmap --csv
+    [[ $(wc -l <all.csv) -gt 500 ]]
+    # parts of the time are those of the whole
+    same <(cf-heatmap -q --time 20%-40% t.cf) <(cf-heatmap -q -j 3 --time 20%-40% t.cf)
+    # a picture of the parts
+    parts 3 t.cf cf-heatmap
+    cf-heatmap -q --picture whole.png t.cf
+    cf-heatmap -q --picture joined.png p.1.cf p.2.cf p.3.cf
+    cmp whole.png joined.png
+    run -2 cf-heatmap --html page.html p.1.cf p.2.cf p.3.cf
+    has "--html: a page names functions, which partial results do not have"
+    run -2 cf-heatmap -j 2 --html page.html t.cf
+    run -2 cf-heatmap --partial --html page.html t.cf
+    run -2 cf-heatmap --partial --picture map.png t.cf
+    run -2 cf-heatmap --partial -j 2 t.cf
+}
+
+@test "cf-heatmap: what one run says and exits with, the joined parts do, too" {
+    # nothing says what missed, and half has no address
+    printf 'time,addr\n1,4096\n5,8192\n' | stream a.packed.cf
+    printf 'time,addr,region\n7,4096,heap\n' | cf-capture csv -q | cf-cat --columns time,region -o b.packed.cf
+    cat a.packed.cf b.packed.cf >ab.cf
+    local options
+    for options in '--value misses' ''; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-heatmap $options ab.cf
+        echo "$output" >all.csv
+        echo "$stderr" >all.err
+        # shellcheck disable=SC2086 # words
+        parts 2 ab.cf cf-heatmap $options
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-heatmap $options p.1.cf p.2.cf
+        same all.csv <(echo "$output")
+        same all.err <(echo "$stderr")
+    done
+}
+
 @test "what is printed may differ from what the partial results were made with" {
     make_parts t.cf 12 1 9
     parts 3 t.cf cf-rank --by page --value accesses,cost
@@ -138,6 +193,26 @@ agrees() {
     make_stream through x partial program cf-other <p.1.cf >other.cf
     run -1 cf-rank other.cf
     has "a partial result of cf-other: give it to that program"
+}
+
+@test "a recording of the wrong kind is refused, but not a part that has other records alone" {
+    local program
+    printf 'time,addr\n1,4096\n5,8192\n' | stream a.packed.cf
+    printf 'snapshot,addr\n1,4096\n2,8192\n' | stream l.packed.cf --table line
+    cat l.packed.cf a.packed.cf l.packed.cf >both.cf
+    for program in 'cf-rank --by address' 'cf-histogram --column addr' 'cf-heatmap --table access'; do
+        # shellcheck disable=SC2086 # words
+        agrees both.cf $program
+        # shellcheck disable=SC2086 # words
+        parts 2 l.packed.cf $program
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr $program p.1.cf p.2.cf
+        is ""
+        [[ $stderr == "${program%% *}: the inputs: there are records, but none of table access, which recordings of accesses have" ]]
+    done
+    run -1 --separate-stderr cf-rank -j 2 --by address l.packed.cf
+    is ""
+    has "none of table access" "$stderr"
 }
 
 @test "refused: what was run on a part alone, and would have needed the rows before it" {

@@ -172,6 +172,7 @@ void heat_flush(struct heat *h, struct bin *b)
     }
     h->dirties = 0;
     h->cells += cells;
+    h->most_cells = h->cells > h->most_cells ? h->cells : h->most_cells;
     if (fresh)
         b->merged = b->cells;
 }
@@ -202,8 +203,7 @@ void heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
         heat_flush(h, to);
 }
 
-/* Doubles the width of the bins. The counters are empty when it is called. */
-static void fold(struct heat *h)
+void heat_fold(struct heat *h)
 {
     uint64_t base = h->base >> 1;
     size_t used = (size_t)(((h->base + h->used - 1) >> 1) - base) + 1;
@@ -240,8 +240,7 @@ static int reach(struct heat *h, uint64_t bin)
     return 0;
 }
 
-/* Makes the bin of a time the current one. -1 as above. */
-static int enter(struct heat *h, uint64_t time)
+int heat_enter(struct heat *h, uint64_t time)
 {
     uint64_t bin;
 
@@ -256,7 +255,7 @@ static int enter(struct heat *h, uint64_t time)
         h->span = h->width;
     } else {
         while (reach(h, time >> h->shift) != 0 || (h->cells > FOLD_CELLS && h->used > h->wanted))
-            fold(h);
+            heat_fold(h);
         bin = time >> h->shift;
         h->low = bin << h->shift;
         h->span = 1ull << h->shift;
@@ -345,7 +344,7 @@ int heat_add(struct heat *h, const struct heat_rows *r)
             b = r->times ? a + 1 : r->rows;
             continue;
         }
-        if ((!h->inside || time - h->low >= h->span) && enter(h, time) != 0)
+        if ((!h->inside || time - h->low >= h->span) && heat_enter(h, time) != 0)
             return -1;
         b = r->times ? bin_end(h, r, a) : r->rows;
         for (uint32_t i = a; r->kind && i < b; i++) {

@@ -62,6 +62,29 @@ int heat_add(struct heat *h, const struct heat_rows *rows) CF_MUST_CHECK;
 
 void heat_free(struct heat *h);
 
+/* ---- what was counted of a part (heat_part.c) ---- */
+
+/* The bins as they are, which are no wider than those of the whole. */
+struct heat_bins {
+    unsigned shift;       /* they are 1 << shift ticks, where their width is adaptive */
+    int any;              /* a row had a time in [from, to]: */
+    uint64_t first, last; /* where the first and the last bin begin */
+    uint64_t cells;       /* the most that there ever were */
+};
+struct heat_bins heat_bins_of(struct heat *h);
+
+/* Hands out all cells, bin by bin: a page, which is of region 0 where it was not resolved, where
+   the bin begins, and what was counted, never 0; one of a page and bin may come in several. */
+void heat_cells(struct heat *h,
+                void (*take)(void *arg, uint32_t region, uint64_t page, uint64_t time,
+                             uint64_t amount),
+                void *arg);
+
+/* Makes bins for those of a part, whose cells heat_add() then takes as rows. -1 where there would
+   be over HEAT_MOST_BINS, or a bin begins before the origin; 1 where so many cells came together
+   that the width of adaptive bins would depend on their order. */
+int heat_join(struct heat *h, const struct heat_bins *part) CF_MUST_CHECK;
+
 /* ---- the functions of a page and a stretch of time (names.c) ---- */
 
 enum { HEAT_NAMED = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heat_parts.h - private to count.c and map.c: what has been counted, in counters of the current
+ * heat_parts.h - private to count.c, map.c and heat_part.c: what has been counted, in counters of the current
  * bin and in cells of the others.
  */
 #ifndef CF_HEATMAP_HEAT_PARTS_H
@@ -59,9 +59,9 @@ struct heat {
     uint64_t base; /* number of bin[0], counted in its width from time 0 or the origin */
     unsigned shift;
     uint32_t wanted;
-    uint64_t width, origin; /* width 0: adaptive */
-    uint64_t cells;
-    uint64_t bound; /* of cells of the finished map, 0 = none */
+    uint64_t width, origin;                   /* width 0: adaptive */
+    uint64_t cells, most_cells, joined_cells; /* the most ever; those of parts */
+    uint64_t bound;                           /* of cells of the finished map, 0 = none */
     /* chunks; what is filtered out is counted in the first, which is not read */
     struct chunk *chunk;
     uint64_t **slab;
@@ -105,5 +105,11 @@ void heat_flush(struct heat *h, struct bin *b);
 void heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count);
 
 void heat_free_bins(struct heat *h);
+
+/* Makes the bin of a time the current one. -1 where that are too many. */
+int heat_enter(struct heat *h, uint64_t time);
+
+/* Doubles the width of the bins. The counters are empty when it is called. */
+void heat_fold(struct heat *h);
 
 #endif

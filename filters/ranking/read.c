@@ -37,6 +37,6 @@ void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix)
     }
     if (k->partial)
         cf_partial_end(k->partial);
-    if (!k->partial || k->partial->input != CF_INPUT_PARTIALS)
+    else
         cf_tool_fit(k->tool, k->reader);
 }

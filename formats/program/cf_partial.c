@@ -7,7 +7,10 @@
 
 #include "formats/program/cf_partial.h"
 
-enum { BATCH_ROWS = 1024 };
+enum {
+    BATCH_ROWS = 1024,
+    ENTRY_KIND = 255, /* a row of ours: which table the part lacks, 0 where it has what is needed */
+};
 
 static const char fact[] = "partial";
 
@@ -166,10 +169,33 @@ static void take_header(struct cf_partial *p, const struct cf_header *h)
     p->input = CF_INPUT_STREAMS;
 }
 
+/* A frame of ours has no other rows, since none has so many keys and nothing else. */
+static int is_kind(const struct cf_frame *f)
+{
+    const uint8_t *entry = cf_u8(f, CF_ENTRY);
+
+    return f->table == CF_PARTIAL && entry && *entry == ENTRY_KIND;
+}
+
+static void take_kind(struct cf_partial *p, const struct cf_frame *f)
+{
+    const uint64_t *table = cf_partial_key(p, f, 0);
+
+    for (uint32_t i = 0; i < f->rows; i++)
+        if (!table[i])
+            p->fits = 1;
+        else if (table[i] <= CF_PARTIAL && cf_table_name((unsigned)table[i]))
+            p->lacks = (unsigned)table[i];
+        else
+            cf_partial_damaged(p);
+}
+
 int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f)
 {
     if (f->table == CF_HEADER)
         take_header(p, f->header);
+    if (p->input == CF_INPUT_PARTIALS && is_kind(f))
+        take_kind(p, f);
     return p->input == CF_INPUT_PARTIALS;
 }
 
@@ -206,17 +232,29 @@ static void check_all_came(const struct cf_partial *p)
                    i + 1, p->part.parts);
 }
 
+/* Whether a result is made of one part of several, which need not all have what is needed. */
+static int is_of_several(const struct cf_partial *p)
+{
+    return p->asked && p->part.parts > 1;
+}
+
 void cf_partial_end(struct cf_partial *p)
 {
     int status;
 
     cf_partial_jobs_end(p);
-    if (p->input != CF_INPUT_PARTIALS)
+    if (p->input != CF_INPUT_PARTIALS) {
+        if (!is_of_several(p))
+            cf_tool_fit(p->tool, p->reader);
         return;
+    }
     status = cf_tool_problems(p->tool, p->reader);
     if (status)
         cf_die(p->tool, status, "a partial result is not whole: make it anew; there is no result");
     check_all_came(p);
+    status = p->fits ? 0 : cf_tool_lacks(p->tool, cf_reader_input(p->reader), p->lacks);
+    if (status)
+        exit(cf_tool_finish(p->tool, NULL, NULL) | status);
 }
 
 /* ---- reading ---- */
@@ -238,7 +276,7 @@ static const void *column(const struct cf_partial *p, const struct cf_frame *f, 
 
 const uint8_t *cf_partial_entries(const struct cf_partial *p, const struct cf_frame *f)
 {
-    return column(p, f, CF_ENTRY);
+    return is_kind(f) ? NULL : column(p, f, CF_ENTRY);
 }
 
 const uint64_t *cf_partial_key(const struct cf_partial *p, const struct cf_frame *f, unsigned i)
@@ -305,11 +343,22 @@ void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row)
     b->rows++;
 }
 
+static void put_kind(struct cf_partial *p)
+{
+    const unsigned table = cf_reader_lacks(p->reader);
+
+    if (is_of_several(p) && (table || cf_reader_fits(p->reader)))
+        cf_partial_row(p, &(struct cf_partial_row){
+                              .entry = ENTRY_KIND, .keys = CF_PARTIAL_KEYS, .key = {table}});
+}
+
 int cf_partial_finish(struct cf_partial *p)
 {
+    const int of_several = is_of_several(p);
     char problem[1024] = "";
     int whole, closed;
 
+    put_kind(p);
     flush(p);
     whole = !p->tool->status && !cf_reader_problem(p->reader);
     closed = cf_writer_close(p->out, whole, problem, sizeof problem);
@@ -318,7 +367,11 @@ int cf_partial_finish(struct cf_partial *p)
         cf_fail(p->tool, CF_EXIT_ENVIRONMENT, "%s",
                 problem[0] ? problem : "the partial result could not be written");
     cf_partial_free(p);
-    return cf_tool_finish(p->tool, p->reader, NULL);
+    if (!of_several)
+        return cf_tool_finish(p->tool, p->reader, NULL);
+    cf_tool_note(p->tool, cf_tool_problems(p->tool, p->reader));
+    cf_reader_close(p->reader);
+    return cf_tool_finish(p->tool, NULL, NULL);
 }
 
 void cf_partial_free(struct cf_partial *p)

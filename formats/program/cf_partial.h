@@ -45,6 +45,8 @@ struct cf_partial {
     /* private */
     uint8_t *came; /* parts, where input is CF_INPUT_PARTIALS */
     uint64_t seen[CF_ACCESS];
+    int fits;       /* a part had records of the kind that the program needs, */
+    unsigned lacks; /* or only others than of this table */
     struct cf_partial_batch *batch;
     uint32_t job; /* a process of -j, from 1 */
     struct cf_partial_job {
@@ -82,7 +84,8 @@ int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f) CF_MUST_CHE
    leaves them out; 0 where it is none that is made. Once a frame. */
 uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f);
 
-/* After all frames; ends the program where parts are missing, or cut off, or a process failed. */
+/* After all frames; ends the program where parts are missing, or cut off, or a process failed, and
+   where the recording, but not a part alone, is of the wrong kind: cf_tool_fit(). */
 void cf_partial_end(struct cf_partial *p);
 
 /* Of a partial result at hand: whether it is that of the last part. What a recording says up to its
@@ -101,6 +104,7 @@ struct cf_partial_row {
 void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row);
 
 /* Columns of a frame of a partial result; ends the program, by CF_EXIT_INPUT, where one is missing.
+   There are no entries, NULL, in a frame that is not the program's.
    Of texts the values are unified ids where the reader is one that does so. */
 const uint8_t *cf_partial_entries(const struct cf_partial *p, const struct cf_frame *f);
 const uint64_t *cf_partial_key(const struct cf_partial *p, const struct cf_frame *f, unsigned i);

@@ -386,15 +386,11 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
     return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
 }
 
-/* The input was whole. */
-static int wrong_kind(const struct cf_tool *t, const struct cf_reader *r)
+int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table)
 {
-    unsigned table = cf_reader_lacks(r);
-
     if (!table)
         return CF_EXIT_OK;
-    cf_warn(t, "%s: there are records, but none of table %s, which %s", cf_reader_input(r),
-            cf_table_name(table),
+    cf_warn(t, "%s: there are records, but none of table %s, which %s", input, cf_table_name(table),
             table == CF_LINE || table == CF_SNAPSHOT
                 ? "cf-cache --snapshot-every and cf-capture snapshot write"
                 : "recordings of accesses have");
@@ -409,7 +405,7 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
     if (r) {
         status = cf_tool_problems(t, r);
         if (!status)
-            status = wrong_kind(t, r);
+            status = cf_tool_lacks(t, cf_reader_input(r), cf_reader_lacks(r));
         cf_reader_close(r);
     }
     refused = status == CF_EXIT_ENVIRONMENT;

@@ -139,6 +139,8 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST
 /* For programs that print: once all is read and before anything is printed. Where the input was of
    the wrong kind (see cf_reader_lacks()), says so and exits with CF_EXIT_INPUT. */
 void cf_tool_fit(struct cf_tool *t, struct cf_reader *r);
+/* What it says of an input without records of a table, and the exit status; CF_EXIT_OK with 0. */
+int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table) CF_MUST_CHECK;
 
 /* Closes what is given (either may be NULL), and standard output if there is no writer; prints the
    problems; returns the exit status, the worst of these and of what was noted before. A damaged

@@ -160,6 +160,9 @@ void cf_reader_want_list(struct cf_reader *r, unsigned table, enum cf_need need,
    For programs that would print a result of nothing. */
 unsigned cf_reader_lacks(const struct cf_reader *r);
 
+/* Whether records came of the kind of recording of which some are required. */
+int cf_reader_fits(const struct cf_reader *r);
+
 /* The input that the last frame came from: a file's name or "standard input". */
 const char *cf_reader_file(const struct cf_reader *r);
 

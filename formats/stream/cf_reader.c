@@ -462,18 +462,35 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
     }
 }
 
-unsigned cf_reader_lacks(const struct cf_reader *r)
+/* The kinds of recordings of which something is required, and the first such table. */
+static unsigned needed_kinds(const struct cf_reader *r, unsigned *first)
 {
-    unsigned first = 0, kinds = 0;
+    unsigned kinds = 0;
 
+    *first = 0;
     for (size_t i = r->wants; i-- > 0;)
         if (r->want[i].need != CF_OPTIONAL) {
-            first = r->want[i].table;
-            kinds |= 1u << cfr_kind(first);
+            *first = r->want[i].table;
+            kinds |= 1u << cfr_kind(*first);
         }
+    return kinds;
+}
+
+unsigned cf_reader_lacks(const struct cf_reader *r)
+{
+    unsigned first;
+    const unsigned kinds = needed_kinds(r, &first);
+
     if (r->needed_came)
         return 0;
     if (!r->came)
         return first;
     return r->missing || (r->kinds & ~1u && !(r->kinds & kinds)) ? first : 0;
+}
+
+int cf_reader_fits(const struct cf_reader *r)
+{
+    unsigned first;
+
+    return r->needed_came || r->kinds & needed_kinds(r, &first);
 }

@@ -8,6 +8,9 @@
 #include "formats/base/cf_number.h"
 #include "filters/parts/heatmap/rows.h"
 
+const char rows_processes[] = "pages of mappings of one name, or of one address, are added up; "
+                              "choose a process by 'cf-select --pid'";
+
 /* What the rows of a slice count, where that is not 1. */
 static const uint64_t *amounts(struct work *w, const struct cf_frame *f, uint32_t at, uint32_t n)
 {
@@ -44,11 +47,8 @@ static const uint8_t *find_misses(struct work *w, const struct cf_frame *f, uint
     return w->counts;
 }
 
-/* Exits where there would be too many bins. */
-static void add(struct work *w, struct heat *h, const struct heat_rows *r)
+void rows_too_many(const struct work *w, const struct heat *h)
 {
-    if (heat_add(h, r) == 0)
-        return;
     if (h == w->lines)
         cf_die(w->tool, CF_EXIT_INPUT,
                "the numbers of snapshots span more than %d: choose some by cf-select",
@@ -56,6 +56,13 @@ static void add(struct work *w, struct heat *h, const struct heat_rows *r)
     cf_die(w->tool, CF_EXIT_USAGE,
            "--bin-width: the stream spans more than %d bins: choose wider ones, or --bins",
            HEAT_MOST_BINS);
+}
+
+/* Exits where there would be too many bins. */
+static void add(struct work *w, struct heat *h, const struct heat_rows *r)
+{
+    if (heat_add(h, r) != 0)
+        rows_too_many(w, h);
 }
 
 /* How many of the first rows are of the same snapshot. A snapshot has thousands of them. */
@@ -108,9 +115,7 @@ void rows_add(struct work *w, const struct cf_frame *f)
         w->no_place[f->table == CF_LINE] = 1;
         return;
     }
-    cf_processes_check(&w->processes, w->tool, f,
-                       "pages of mappings of one name, or of one address, are added up; choose a "
-                       "process by 'cf-select --pid'");
+    cf_processes_check(&w->processes, w->tool, f, rows_processes);
     if (!region || !page)
         w->unresolved_rows += f->rows;
     for (uint32_t at = 0, n; at < f->rows; at += n) {
@@ -152,24 +157,28 @@ void rows_add(struct work *w, const struct cf_frame *f)
 }
 
 /* One with several levels is announced for each. */
+void rows_snapshot(struct work *w, uint32_t number, uint64_t time)
+{
+    const size_t n = w->snapshots.count;
+
+    if (n && w->snapshots.number[n - 1] == number)
+        return;
+    cf_must(w->tool, cf_array_room(&w->snapshots.number, &w->snapshots.room, n + 1,
+                                   sizeof *w->snapshots.number));
+    cf_must(w->tool, cf_array_room(&w->snapshots.time, &w->snapshots.time_room, n + 1,
+                                   sizeof *w->snapshots.time));
+    w->snapshots.number[n] = number;
+    w->snapshots.time[n] = time;
+    w->snapshots.count++;
+}
+
 void rows_snapshots(struct work *w, const struct cf_frame *f)
 {
     const uint32_t *number = cf_u32(f, CF_SNAP);
     const uint64_t *time = cf_u64(f, CF_TIME);
 
-    for (uint32_t i = 0; number && time && i < f->rows; i++) {
-        const size_t n = w->snapshots.count;
-
-        if (n && w->snapshots.number[n - 1] == number[i])
-            continue;
-        cf_must(w->tool, cf_array_room(&w->snapshots.number, &w->snapshots.room, n + 1,
-                                       sizeof *w->snapshots.number));
-        cf_must(w->tool, cf_array_room(&w->snapshots.time, &w->snapshots.time_room, n + 1,
-                                       sizeof *w->snapshots.time));
-        w->snapshots.number[n] = number[i];
-        w->snapshots.time[n] = time[i];
-        w->snapshots.count++;
-    }
+    for (uint32_t i = 0; number && time && i < f->rows; i++)
+        rows_snapshot(w, number[i], time[i]);
 }
 
 void rows_header(struct work *w, const struct cf_header *h)
@@ -214,6 +223,7 @@ void rows_want(struct work *w)
         w->mix.column[1] = CF_CLASS;
         cf_reader_want_each(w->reader, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_CLASS, CF_LEVEL);
     }
+    w->processes.silent = w->partial.asked;
     cf_reader_unify(w->reader);
     cf_reader_pieces(w->reader);
     if (o->table == CF_ACCESS && (o->from || o->to != UINT64_MAX))

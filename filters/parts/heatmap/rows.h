@@ -6,6 +6,7 @@
 #define CF_HEATMAP_ROWS_H
 
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_partial.h"
 #include "formats/program/cf_processes.h"
 #include "formats/program/cf_tool.h"
 #include "filters/heat/heat.h"
@@ -32,6 +33,7 @@ struct work {
     struct cf_tool *tool;
     const struct options *o;
     struct cf_reader *reader;
+    struct cf_partial partial;
     struct heat *accesses, *lines, *fine; /* fine: accesses for a page, or NULL */
     struct heat_names *names;             /* of accesses, for a page, or NULL */
     uint64_t access_rows, line_rows, unresolved_rows;
@@ -48,8 +50,13 @@ struct work {
         size_t count, room, time_room;
     } snapshots; /* as they were announced */
     uint64_t amount[HEAT_SLICE];
+    uint32_t page[HEAT_SLICE];
     uint8_t counts[HEAT_SLICE];
 };
+
+/* heatmap_options.c: reads the command line; exits where it is wrong. */
+void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p, int argc,
+                     char **argv);
 
 /* Asks for the columns that count. */
 void rows_want(struct work *w);
@@ -57,7 +64,21 @@ void rows_want(struct work *w);
 void rows_header(struct work *w, const struct cf_header *h);
 /* Notes when snapshots were taken. */
 void rows_snapshots(struct work *w, const struct cf_frame *f);
+void rows_snapshot(struct work *w, uint32_t number, uint64_t time);
 /* Counts the rows of a frame of accesses or lines. */
 void rows_add(struct work *w, const struct cf_frame *f);
+
+/* Ends the program, since there would be too many bins. */
+void rows_too_many(const struct work *w, const struct heat *h) __attribute__((noreturn));
+
+/* heatmap_partial.c: the options on which the counts depend, as a text; to be freed. */
+char *rows_options(const struct cf_tool *t, const struct options *o);
+/* Writes what was counted as a partial result. */
+void rows_write(struct work *w);
+/* Adds a frame of one. */
+void rows_merge(struct work *w, const struct cf_frame *f);
+
+/* What several processes mean. */
+extern const char rows_processes[];
 
 #endif
