@@ -34,6 +34,8 @@ static const char usage[] =
     "      --retime             make time cycles: instructions so far and costs so far\n"
     "      --summary            print cycles by level and operation as CSV; and no\n"
     "                           stream, unless -o is given\n"
+    "      --partial            with --summary: write a result that cf-latency joins with those\n"
+    "                           of other parts\n"
     "      --columns A,B        hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "      --csv, --term, --json\n"
@@ -56,6 +58,7 @@ static void parse(struct latency *l, int argc, char **argv)
         {"retime", 0, CF_FLAG(&l->retimes)},
         {"summary", 0, CF_FLAG(&l->summary)},
         {"output", 'o', CF_TEXT(&l->output)},
+        CF_PARTIAL_OPTION(&l->partial),
         CF_COLUMNS_OPTION(&l->tool),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
@@ -65,6 +68,8 @@ static void parse(struct latency *l, int argc, char **argv)
     if (l->retimes && l->summary && !l->output)
         cf_die(&l->tool, CF_EXIT_USAGE,
                "--retime is for a stream, and --summary writes none: give -o");
+    if (l->partial.asked && (!l->summary || l->output))
+        cf_die(&l->tool, CF_EXIT_USAGE, "--partial goes with --summary, and not with -o");
     l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     l->core_count = cf_tool_cores(l->machine, l->core_count);
@@ -125,7 +130,9 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
         cf_made_state(&l->made, w, CF_COST);
     cf_tool_idle(r, w);
     while (cf_tool_next(&l->tool, r, &f) > 0)
-        if (take_frame(l, f, w) != 0)
+        if (!w && cf_partial_frame(&l->partial, f))
+            latency_merge(l, f);
+        else if (take_frame(l, f, w) != 0)
             break; /* cf_tool_finish() reports why */
     end_unplaced(l, NULL, w);
     if (l->retime)
@@ -164,6 +171,21 @@ static void print_summary(const struct latency *l)
     print_row("", "", &unknown, all.cycles);
 }
 
+/* A summary alone may be of partial results, and be one. */
+static struct cf_reader *open_inputs(struct latency *l, char *const *files, int count)
+{
+    if (!l->summary || l->output)
+        return cf_tool_reader(&l->tool, files, count);
+    if (l->partial.asked && cf_latencies_depend(l->model))
+        cf_die(&l->tool, CF_EXIT_USAGE,
+               "--partial: latencies of %s depend on the access before, which a part does not know "
+               "of its first: run it on the whole",
+               l->machine->name);
+    l->partial.tool = &l->tool;
+    l->partial.options = latency_options(l);
+    return cf_partial_reader(&l->partial, files, count);
+}
+
 int main(int argc, char **argv)
 {
     static struct latency l;
@@ -173,13 +195,13 @@ int main(int argc, char **argv)
 
     cf_tool_init(&l.tool, argc, argv, "cf-latency", usage);
     parse(&l, argc, argv);
-    r = cf_tool_reader(&l.tool, argv + optind, argc - optind);
+    l.model = cf_need(&l.tool, cf_latencies_new(l.machine));
+    r = open_inputs(&l, argv + optind, argc - optind);
     if (!l.summary || l.output)
         w = cf_tool_writer(&l.tool, l.output);
     else
         cf_reader_pieces(r);
     (void)cf_tool_only(&l.tool, w, (const unsigned[]){CF_COST, 0});
-    l.model = cf_need(&l.tool, cf_latencies_new(l.machine));
     l.cost = cf_column_room(&l.tool, sizeof *l.cost);
     if (cf_latencies_depend(l.model) && l.core_count > 1) {
         l.cores = cf_need(&l.tool, cf_cores_new(l.core_count));
@@ -188,11 +210,14 @@ int main(int argc, char **argv)
     }
     run(&l, r, w);
     if (!w)
-        cf_tool_fit(&l.tool, r);
-    if (l.summary)
+        cf_partial_end(&l.partial);
+    if (l.partial.asked)
+        latency_write(&l);
+    else if (l.summary)
         print_summary(&l);
-    status = cf_tool_finish(&l.tool, r, w);
-    if (l.unknown && !l.tool.quiet)
+    status = l.partial.asked ? cf_partial_finish(&l.partial) : cf_tool_finish(&l.tool, r, w);
+    cf_partial_free(&l.partial);
+    if (l.unknown && !l.tool.quiet && !l.partial.asked)
         cf_warn(&l.tool, "%" PRIu64 " accesses of unknown level or operation cost nothing",
                 l.unknown);
     retime_free(l.retime);

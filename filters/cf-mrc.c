@@ -27,6 +27,8 @@ static const char usage[] =
     "      --at LIST        these sizes only, such as 32K,1M\n"
     "      --line-size SIZE bytes of a line  [from the stream, else 64]\n"
     "      --sets N         sets within which distances count  [from the stream, else 1]\n"
+    "      --partial        write a result that cf-mrc joins with those of other parts of what\n"
+    "                       cf-distance has written\n"
     "      --csv, --term, --json\n"
     "                       the form of the output  [a table on a terminal, else CSV]\n"
     "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard\n"
@@ -65,6 +67,7 @@ static void parse(struct mrc *m, int argc, char **argv)
         {"line-size", 0, CF_POWER(&m->o.line_size, 1, UINT64_MAX)},
         {"sets", 0, CF_NUMBER(&m->o.sets, 1, UINT32_MAX)},
         {"machine", 'm', CF_TEXT(&m->o.machine)},
+        CF_PARTIAL_OPTION(&m->partial),
         CF_PICTURE_OPTIONS(&m->o.output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
@@ -77,6 +80,11 @@ static void parse(struct mrc *m, int argc, char **argv)
     if (m->o.at.count && m->o.most)
         cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --max");
     cf_output_check(&m->tool, &m->o.output);
+    if (m->partial.asked && (m->o.output.picture || m->o.output.html))
+        cf_die(&m->tool, CF_EXIT_USAGE, "--partial does not go with --%s",
+               m->o.output.picture ? "picture" : "html");
+    m->partial.tool = &m->tool;
+    m->partial.options = mrc_options(m);
 }
 
 /* ---- of what the distances are, and the sizes of caches that follow from that ---- */
@@ -192,28 +200,31 @@ static void take_header(struct mrc *m, const struct cf_header *h)
 
 /* ---- counting ---- */
 
+void number_groups(struct mrc *m, const void *values, size_t width, uint32_t rows)
+{
+    const int bad = cf_groups_number(m->groups, values, width, rows, m->group);
+
+    if (bad > 0)
+        cf_die(&m->tool, CF_EXIT_INPUT, "--by '%s': more than %d values: choose another column",
+               m->o.by, CF_GROUPS_MOST);
+    cf_must(&m->tool, bad);
+}
+
 static void count_frame(struct mrc *m, const struct cf_frame *f)
 {
     const uint64_t *weight = cf_u64(f, CF_WEIGHT);
     const double *stands_for = cf_values(f, CF_DIST_WEIGHT);
     const uint32_t *group = NULL;
     size_t groups = 1;
-    int bad = 0;
 
     if (m->by) {
-        bad = cf_groups_number(m->groups, cf_values(f, m->by), cf_type_width(cf_column_type(m->by)),
-                               f->rows, m->group);
-        if (bad > 0)
-            cf_die(&m->tool, CF_EXIT_INPUT, "--by '%s': more than %d values: choose another column",
-                   m->o.by, CF_GROUPS_MOST);
+        number_groups(m, cf_values(f, m->by), cf_type_width(cf_column_type(m->by)), f->rows);
         group = m->group;
         groups = cf_groups_count(m->groups);
     }
-    if (!bad)
-        bad = stands_for
-                  ? samples_count(m, f, group, weight, stands_for, groups)
-                  : cf_curve_add(m->exact, cf_u64(f, CF_DIST), group, weight, f->rows, groups);
-    cf_must(&m->tool, bad);
+    cf_must(&m->tool, stands_for ? samples_count(m, f, group, weight, stands_for, groups)
+                                 : cf_curve_add(m->exact, cf_u64(f, CF_DIST), group, weight,
+                                                f->rows, groups));
 }
 
 static void run(struct mrc *m)
@@ -228,11 +239,16 @@ static void run(struct mrc *m)
     if (m->by)
         cf_reader_want(r, CF_ACCESS, m->by, CF_REQUIRED);
     while (cf_tool_next(&m->tool, r, &f) > 0) {
+        const int partial = cf_partial_frame(&m->partial, f);
+
         if (f->table == CF_HEADER)
             take_header(m, f->header);
+        else if (partial)
+            mrc_merge(m, f);
         else if (f->table == CF_ACCESS)
             count_frame(m, f);
     }
+    cf_partial_end(&m->partial);
 }
 
 int main(int argc, char **argv)
@@ -241,20 +257,25 @@ int main(int argc, char **argv)
 
     cf_tool_init(&m.tool, argc, argv, "cf-mrc", usage);
     parse(&m, argc, argv);
-    m.reader = cf_tool_reader(&m.tool, argv + optind, argc - optind);
+    m.reader = cf_partial_reader(&m.partial, argv + optind, argc - optind);
     m.groups = cf_need(&m.tool, cf_groups_new());
     m.group = cf_column_room(&m.tool, sizeof(*m.group));
     m.part = cf_column_room(&m.tool, sizeof(*m.part));
     m.dist = cf_column_room(&m.tool, sizeof(*m.dist));
     m.weight = cf_column_room(&m.tool, sizeof(*m.weight));
     run(&m);
-    cf_tool_fit(&m.tool, m.reader);
-    print_curves(&m);
+    if (m.partial.asked)
+        mrc_write(&m);
+    else
+        print_curves(&m);
     cf_groups_free(m.groups);
     cf_curve_free(m.exact);
     cf_curve_free(m.sampled);
     cf_curve_free(m.fine);
     free(m.accesses);
     free(m.samples);
+    if (m.partial.asked)
+        return cf_partial_finish(&m.partial);
+    cf_partial_free(&m.partial);
     return cf_tool_finish(&m.tool, m.reader, NULL);
 }

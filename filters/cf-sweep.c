@@ -18,6 +18,7 @@
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
+#include "formats/program/cf_partial.h"
 
 static const char usage[] =
     "Usage: cf-sweep [OPTION]... [FILE]...\n"
@@ -25,11 +26,12 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --for WHAT        data, fetches (of instructions) or unified  [data]\n"
-    "      --line-size LIST  bytes of a line  [64]\n"
+    "      --line-size LIST  bytes of a line  [64]; LIST is numbers with commas\n"
     "      --ways LIST       ways of a set, each up to 1024  [1,2,4,8,16]\n"
     "      --sets A-B|LIST   numbers of sets: the powers of two in a range, or any\n"
     "                        numbers that are listed  [1-16M]\n"
     "      --min, --max SIZE smallest and largest cache  [1K and 4M]\n"
+    "      --partial         is refused: what a cache holds depends on all parts before\n"
     "      --csv, --term, --json\n"
     "                        the form of the output  [a table on a terminal, else CSV]\n"
     "      --picture FILE    also a picture, .png, .svg or .pdf; - is PNG on standard\n"
@@ -39,8 +41,6 @@ static const char usage[] =
     "      --title TEXT      of the picture, instead of its own; '' for none\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
-    "\n"
-    "LIST is numbers with commas.\n"
     "\n"
     "Examples:\n"
     "  cf-sweep trace.cf > sweep.csv\n"
@@ -86,6 +86,7 @@ static void set_sets(const struct cf_tool *t, void *options, const char *option,
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     static uint64_t line_size[] = {64}, ways[] = {1, 2, 4, 8, 16};
+    static char why[] = "what a cache holds depends on all parts before: see the manual";
     const struct cf_option table[] = {
         {"for", 0, CF_WORD(&o->what, "data fetches unified", CF_RUNS_DATA)},
         {"line-size", 0, CF_CALL(cf_parse_rising, &o->line_size)},
@@ -93,6 +94,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"sets", 0, CF_CALL(set_sets, o)},
         {"min", 0, CF_SIZE_OF(&o->least)},
         {"max", 0, CF_SIZE_OF(&o->most)},
+        {"partial", 0, CF_CALL(cf_partial_refuse, why), .may_lack = 1},
         CF_PICTURE_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,

@@ -51,17 +51,20 @@ whole() {
     [[ $(wc -l <all.csv) -gt 10 ]]
 }
 
-# agrees FILE COMMAND...: by some numbers of parts, which change from call to call, as of the whole
+# agrees FILE COMMAND...: by some numbers of parts, which change from call to call, as of the whole; the
+# exit status, too
 agrees() {
-    local file=$1 n
+    local file=$1 n status=0
     shift
-    "$@" "$file" >all.csv 2>all.err || fail "$*"
+    "$@" "$file" >all.csv 2>all.err || status=$?
     turn=$((${turn:-0} + 1))
     for n in $((1 + turn % 7)) $((2 + turn % 3)); do
         parts $n "$file" "$@"
-        "$@" $(seq -f p.%g.cf $n -1 1) >joined.csv 2>joined.err || fail "joining $n: $*"
+        local joined=0
+        "$@" $(seq -f p.%g.cf $n -1 1) >joined.csv 2>joined.err || joined=$?
         same all.csv joined.csv
         same all.err joined.err
+        [[ $joined -eq $status ]] || fail "status $joined of $n parts, and $status of the whole: $*"
     done
 }
 
@@ -145,6 +148,67 @@ agrees() {
         same all.csv <(echo "$output")
         same all.err <(echo "$stderr")
     done
+}
+
+@test "cf-mrc: every option, of parts; sampled distances, bounds and sets, too" {
+    local seed file
+    for seed in 41 42; do
+        make_parts t.cf $seed $((seed % 3 + 1)) 12
+        make_parts s.cf $seed 2 12 sampled
+        cf-distance -q --bound 100 t.cf -o bound.cf
+        cf-distance -q --rate 0.3 t.cf -o rate.cf
+        cf-distance -q --sets 8 --line-size 32 t.cf -o sets.cf
+        for file in t.cf s.cf bound.cf rate.cf; do
+            agrees $file cf-mrc --csv
+            agrees $file cf-mrc --by op --points 2 --json
+            agrees $file cf-mrc --by function --at 1K,8K
+            agrees $file cf-mrc --by pid --max 16K
+            agrees $file cf-mrc --line-size 32 --sets 2 --term
+        done
+        agrees sets.cf cf-mrc
+        # where some distances are sampled, and others not
+        cat t.cf s.cf >both.cf
+        agrees both.cf cf-mrc --by region
+    done
+    cf-distance -q --rate 0.3 t.cf -o rate.cf
+    whole_parts rate.cf cf-mrc
+    has miss_ratio_error "$(head -n 1 all.csv)"
+    cf-mrc -q --picture whole.png rate.cf
+    parts 3 rate.cf cf-mrc
+    cf-mrc -q --picture joined.png p.1.cf p.2.cf p.3.cf
+    cmp whole.png joined.png
+    run -2 cf-mrc --partial --picture x.png rate.cf
+    # distances of parts alone are those of no cache
+    run -1 --separate-stderr bash -c "set -o pipefail; cf-cat --part 2/3 t.cf | cf-distance | cf-mrc --partial | cat >p.cf"
+    has "cf-distance was run on the part alone" "$stderr"
+    # the curves of a trace by parts that cf-distance joined
+    cf-distance -q -j 2 t.cf -o dist.cf
+    parts 3 dist.cf cf-mrc
+    same <(cf-distance -q t.cf | cf-mrc) <(cf-mrc p.1.cf p.2.cf p.3.cf)
+}
+
+@test "cf-latency --summary: every option, of parts; not where a latency depends on the access before" {
+    make_parts t.cf 51 2 12
+    cf-cache -q -m raspberry-pi-4 t.cf -o hit.cf
+    agrees hit.cf cf-latency -m raspberry-pi-4 --summary
+    agrees hit.cf cf-latency -m raspberry-pi-4 --summary --json --latency L2.store=99
+    agrees hit.cf cf-latency -m raspberry-pi-4 --summary --term --cores 2 --latency memory=300
+    has memory "$(<all.csv)"
+    # of unknown level: they are counted, and said
+    printf 'time,addr,op,level,weight\n1,64,load,0,5\n2,64,load,1,2\n3,64,store,0,1\n4,64,load,2,18446744073709551615\n' >a.csv
+    for row in 1 2 3; do stream a$row.packed.cf < <(head -n 1 a.csv && sed -n "$((row + 1))p" a.csv); done
+    cat a1.packed.cf a2.packed.cf a3.packed.cf >a.cf
+    agrees a.cf cf-latency -m raspberry-pi-4 --summary --level-column level
+    has "2 accesses of unknown level or operation cost nothing" "$(<all.err)"
+    run -2 cf-latency -m raspberry-pi-4 --partial hit.cf
+    run -2 cf-latency -m raspberry-pi-4 --partial --summary -o x.cf hit.cf
+    run -2 cf-latency -m raspberry-pi-4 --latency L1D.store_after_load=9 --partial --summary hit.cf
+    has "depend on the access before"
+}
+
+@test "cf-sweep: there are no partial results, and why" {
+    run -2 cf-sweep --partial x.cf
+    has "--partial: what a cache holds depends on all parts before"
 }
 
 @test "what is printed may differ from what the partial results were made with" {

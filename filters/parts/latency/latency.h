@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* latency.h - the state of cf-latency, and the costs of a frame (latency_costs.c). */
+/* latency.h - the state of cf-latency, the costs of a frame (latency_costs.c), and sums as a partial
+   result (latency_partial.c). */
 #ifndef LATENCY_H
 #define LATENCY_H
 
@@ -8,6 +9,7 @@
 #include "filters/parts/latency/retime.h"
 #include "formats/program/cf_aside.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_partial.h"
 
 struct sum {
     uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */
@@ -15,6 +17,7 @@ struct sum {
 
 struct latency {
     struct cf_tool tool;
+    struct cf_partial partial; /* of the summary alone */
     struct cf_machine *machine;
     const char *machine_name; /* as given */
     const char *output;
@@ -44,5 +47,11 @@ int add_to_unplaced(struct latency *l, struct cf_frame *f);
 
 /* The rows that wait, at the end of the input (f NULL) or of a segment, whose times begin anew. */
 void end_unplaced(struct latency *l, const struct cf_frame *f, struct cf_writer *w);
+
+/* The options on which the sums depend, as a text; to be freed. */
+char *latency_options(struct latency *l);
+/* Writes the sums as a partial result, and adds a frame of one. */
+void latency_write(struct latency *l);
+void latency_merge(struct latency *l, const struct cf_frame *f);
 
 #endif

@@ -4,6 +4,7 @@
 #define MRC_H
 
 #include "formats/stream/cf.h"
+#include "formats/program/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/distance/curve.h"
@@ -27,6 +28,7 @@ enum { PARTS = 32, FIXED = 1 << 16, FINE = 32 };
 
 struct mrc {
     struct cf_tool tool;
+    struct cf_partial partial;
     struct options o;
     struct cf_reader *reader;
     uint64_t line_size, sets; /* bytes; sets of which distances are apart */
@@ -61,6 +63,12 @@ struct line {
     double *error;    /* of the miss ratio, by point */
 };
 
+/* The numbers of the groups of rows into m->group; ends the program where there are too many. */
+void number_groups(struct mrc *m, const void *values, size_t width, uint32_t rows);
+
+/* Makes what counts samples, unless that is there; and room for groups. */
+void samples_begin(struct mrc *m);
+void samples_room(struct mrc *m, size_t groups);
 /* Counts a frame. `stands_for` is what each sampled row stands for. -1 without memory. */
 int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
                   const uint64_t *weight, const double *stands_for, size_t groups) CF_MUST_CHECK;
@@ -69,6 +77,13 @@ void samples_add(const struct mrc *m, size_t group, struct line *l);
 /* All misses of a part at all points: distances, those beyond the bound, and first accesses, which
    are returned. */
 uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points);
+
+/* mrc_partial.c: the options on which the counts depend, as a text; to be freed. */
+char *mrc_options(const struct mrc *m);
+/* Writes what was counted as a partial result. */
+void mrc_write(struct mrc *m);
+/* Adds a frame of one, whose header stated line size and sets. */
+void mrc_merge(struct mrc *m, const struct cf_frame *f);
 
 /* mrc_csv.c: draws and prints all curves; fails where they do not reach a size that was asked for.
  */

@@ -19,7 +19,7 @@ static void make_line(const struct mrc *m, size_t group, struct line *l)
     l->compulsory = part_misses(m->exact, group, l->misses, m->points);
     l->accesses = cf_curve_total(m->exact, group) + l->compulsory +
                   cf_curve_named(m->exact, group, CF_DIST_BEYOND);
-    if (m->sampled && group < m->room)
+    if (m->sampled)
         samples_add(m, group, l);
 }
 
@@ -203,6 +203,8 @@ void print_curves(struct mrc *m)
     struct cf_group all = {0}, *group = m->by ? cf_groups_sorted(m->groups, texts) : &all;
 
     cf_need(&m->tool, group);
+    if (m->sampled)
+        samples_room(m, groups);
     for (size_t g = 0; g < groups; g++)
         make_line(m, g, &line[g]);
     known = m->exact ? known_points(m, groups, line) : 0;

@@ -21,12 +21,21 @@
 #include "filters/parts/mrc/mrc.h"
 #include "formats/base/cf_memory.h"
 
-static void make_room(struct mrc *m, size_t groups)
+void samples_room(struct mrc *m, size_t groups)
 {
     size_t room = m->room;
 
     cf_must(&m->tool, cf_array_cleared(&m->accesses, &room, groups, sizeof(*m->accesses)));
     cf_must(&m->tool, cf_array_cleared(&m->samples, &m->room, groups, sizeof(*m->samples)));
+}
+
+void samples_begin(struct mrc *m)
+{
+    if (m->sampled)
+        return;
+    m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
+    m->fine_lines = make_sizes(&m->tool, FINE, UINT64_MAX, &m->fine_points);
+    m->fine = cf_need(&m->tool, cf_curve_new(m->fine_lines, m->fine_points));
 }
 
 /* Another hash than the one that chose the sample, which sampled lines have in common. */
@@ -58,12 +67,8 @@ int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group
 
     if (!addr)
         return 0;
-    if (!m->sampled) {
-        m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
-        m->fine_lines = make_sizes(&m->tool, FINE, UINT64_MAX, &m->fine_points);
-        m->fine = cf_need(&m->tool, cf_curve_new(m->fine_lines, m->fine_points));
-    }
-    make_room(m, groups);
+    samples_begin(m);
+    samples_room(m, groups);
     accesses = m->accesses;
     /* a few rows among the others: no branch, which would be foreseen badly */
     for (uint32_t i = 0; i < f->rows; i++) {
