@@ -279,6 +279,62 @@ agrees() {
     has "none of table access" "$stderr"
 }
 
+@test "refused by each program: what does not go together" {
+    local command program text number=0 version
+    version=$(cf-rank --version | sed 's/.* //;q')
+    make_parts t.cf 61 1 9
+    make_parts u.cf 62 1 9
+    cf-cache -q -m raspberry-pi-4 t.cf -o t-hit.cf
+    cf-cache -q -m raspberry-pi-4 u.cf -o u-hit.cf
+    for command in cf-rank cf-histogram cf-heatmap cf-mrc 'cf-latency -m raspberry-pi-4 --summary'; do
+        program=${command%% *}
+        read -ra words <<<"$command"
+        parts 3 u-hit.cf "${words[@]}"
+        for number in 1 2 3; do mv p.$number.cf u.$number.cf; done
+        parts 2 t-hit.cf "${words[@]}"
+        mv p.2.cf half.cf
+        parts 3 t-hit.cf "${words[@]}"
+        refuses() { # TEXT FILE...
+            text=$1
+            shift
+            run -1 --separate-stderr "${words[@]}" "$@"
+            is ""
+            has "$text" "$stderr"
+        }
+        refuses "u.3.cf: a part of another file than the partial results before" p.1.cf p.2.cf u.3.cf
+        refuses "half.cf: one of another number of parts" p.1.cf p.2.cf half.cf
+        refuses "part 2 of 3 is missing" p.1.cf p.3.cf
+        refuses "part 3 of 3 is missing" p.1.cf p.2.cf
+        refuses "p.2.cf: part 2 of 3, which came already" p.1.cf p.2.cf p.2.cf p.3.cf
+        refuses "t.cf: a recording behind a partial result" p.1.cf t.cf
+        refuses "p.1.cf: a partial result behind a recording" t-hit.cf p.1.cf
+        make_stream through x partial program "$program" partial version 0.0.1 partial options x <p.1.cf >old.cf
+        refuses "old.cf: a partial result of version 0.0.1, and this is version" old.cf
+        make_stream through x partial program "$program" partial version 99.0.0 partial options x <p.1.cf >new.cf
+        refuses "new.cf: a partial result of version 99.0.0, and this is version" new.cf
+        make_stream through x partial program cf-other <p.1.cf >other.cf
+        refuses "other.cf: a partial result of cf-other: give it to that program" other.cf
+        make_stream through x partial program "$program" partial version "$version" partial options none <p.1.cf >options.cf
+        refuses "options.cf: a partial result with other options, 'none' instead of" options.cf
+        make_stream through x partial options none <p.1.cf >none.cf
+        refuses "none.cf: a partial result with rows that no program writes: damaged" none.cf
+        head -c $(($(stat -c %s p.2.cf) - 8)) p.2.cf >cut.cf
+        refuses "a partial result is not whole" p.1.cf cut.cf p.3.cf
+        : >empty.cf
+        refuses "empty.cf" p.1.cf empty.cf p.3.cf
+        # the rows of another program's, under the name of this: refused, or counts of no meaning
+        if [[ $program != cf-rank ]]; then
+            text=$(cf-cat --dump p.1.cf 2>/dev/null | sed -n 's/.*options: "\(.*\)"}*$/\1/p' | head -n 1)
+            [[ $text ]]
+            make_stream through x partial program "$program" partial version "$version" partial options "$text" <ranked.cf >strange.cf
+            run "${words[@]}" strange.cf
+            [[ $status -le 1 ]]
+        else
+            cf-rank --partial t.cf >ranked.cf
+        fi
+    done
+}
+
 @test "refused: what was run on a part alone, and would have needed the rows before it" {
     local program
     make_parts t.cf 13 1 9

@@ -200,7 +200,9 @@ int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f)
 {
     if (f->table == CF_HEADER)
         take_header(p, f->header);
-    if (p->input == CF_INPUT_PARTIALS && is_kind(f))
+    if (f->table == CF_PARTIAL && p->input != CF_INPUT_PARTIALS)
+        cf_partial_damaged(p); /* its header does not say so */
+    if (is_kind(f))
         take_kind(p, f);
     return p->input == CF_INPUT_PARTIALS;
 }
