@@ -37,20 +37,6 @@ whole() {
     same all.err joined.err
 }
 
-@test "cf-rank: every key and value, of parts and by processes" {
-    local by
-    make_parts t.cf 11 2 12
-    for by in function page region object site source symbol thread process cache-line address op class \
-        hit stack function,page,object,thread; do
-        whole t.cf cf-rank --csv --by $by --value misses,ratio,cost,bytes,loads,fetches,l1-misses,conflict
-    done
-    whole t.cf cf-rank --csv --by set -m raspberry-pi-4
-    whole t.cf cf-rank --csv --by object --cover=50,90
-    whole t.cf cf-rank --csv --by page --dist 100 --value misses,hits
-    whole t.cf cf-rank --csv --by function --class conflict --value misses
-    [[ $(wc -l <all.csv) -gt 10 ]]
-}
-
 # agrees FILE COMMAND...: by some numbers of parts, which change from call to call, as of the whole; the
 # exit status, too
 agrees() {
@@ -66,6 +52,31 @@ agrees() {
         same all.err joined.err
         [[ $joined -eq $status ]] || fail "status $joined of $n parts, and $status of the whole: $*"
     done
+}
+
+# by_all FILE COMMAND...: and by three processes
+by_all() {
+    agrees "$@"
+    local file=$1
+    shift
+    "$@" -j 3 "$file" >joined.csv 2>joined.err || fail "-j 3: $*"
+    same all.csv joined.csv
+    same all.err joined.err
+}
+
+@test "cf-rank: every key and value, of parts and by processes" {
+    local by
+    make_parts t.cf 11 2 12
+    for by in function page region object site source symbol thread process cache-line address op class \
+        hit stack function,page,object,thread; do
+        by_all t.cf cf-rank --csv --by $by --value misses,ratio,cost,bytes,loads,fetches,l1-misses,conflict
+    done
+    by_all t.cf cf-rank --csv --by set -m raspberry-pi-4
+    by_all t.cf cf-rank --csv --by object --cover=50,90
+    by_all t.cf cf-rank --csv --by page --dist 100 --value misses,hits
+    by_all t.cf cf-rank --csv --by function --class conflict --value misses
+    whole t.cf cf-rank --csv --by object
+    [[ $(wc -l <all.csv) -gt 10 ]]
 }
 
 @test "cf-histogram: every option, of parts" {
@@ -100,15 +111,15 @@ agrees() {
     for seed in 31 32; do
         make_parts t.cf $seed $((seed % 3 + 1)) 12
         agrees t.cf cf-heatmap
-        agrees t.cf cf-heatmap --bins $seed --value misses --json
+        by_all t.cf cf-heatmap --bins $seed --value misses --json
         agrees t.cf cf-heatmap --bins 7 --value cost --all
         agrees t.cf cf-heatmap --bin-width 100 --value bytes --region '*[1-4]'
-        agrees t.cf cf-heatmap --time 100-900 --value loads --term
+        by_all t.cf cf-heatmap --time 100-900 --value loads --term
         agrees t.cf cf-heatmap --time 1000- --value stores
         agrees t.cf cf-heatmap --top 3 --op load,flush -w 1000
         # snapshots, and both; of two streams, whose numbers are the same
         cf-cache -q -m raspberry-pi-4 --snapshot-every 500 t.cf -o l.cf
-        agrees l.cf cf-heatmap --table line
+        by_all l.cf cf-heatmap --table line
         agrees l.cf cf-heatmap --table line --level 2 --region 'a*'
         agrees l.cf cf-heatmap --table access
         agrees l.cf cf-heatmap
