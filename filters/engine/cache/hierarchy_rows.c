@@ -14,23 +14,21 @@
 enum { FEW_ROWS = 32 };
 
 /* Line accesses at the first level, or at memory where there is none: one a row, and one for every
-   further line of it. The runs do not show them, since repeated references are dropped.
-   Returns the flushes. */
-static uint64_t count_rows(struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
-                           uint64_t *fetches)
+   further line of it. The runs do not show them, since repeated references are dropped. */
+uint64_t cfh_count_rows(const struct cf_runs *r, const uint8_t *op, uint32_t from, uint32_t to,
+                        uint64_t *arrived)
 {
     uint64_t n[CF_FLUSH + 1] = {0};
 
-    cf_runs_ops(h->runs[0], op ? op + from : NULL, to - from, n);
-    cfh_arrived(h, CLASS_LOAD, n[CF_LOAD]);
-    cfh_arrived(h, CLASS_STORE, n[CF_STORE]);
-    cfh_arrived(h, CLASS_FETCH, n[CF_IFETCH]);
-    cfh_arrived(h, CLASS_PREFETCH, n[CF_PREFETCH]);
-    *fetches = n[CF_IFETCH];
+    cf_runs_ops(r, op ? op + from : NULL, to - from, n);
+    arrived[CLASS_LOAD] += n[CF_LOAD];
+    arrived[CLASS_STORE] += n[CF_STORE];
+    arrived[CLASS_FETCH] += n[CF_IFETCH];
+    arrived[CLASS_PREFETCH] += n[CF_PREFETCH];
     return n[CF_FLUSH];
 }
 
-static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
+void cfh_count_parts(const struct cf_runs *r, const uint8_t *op, uint64_t *arrived)
 {
     const uint64_t parts = 0x0101010101010101u * CF_RUN_PART;
 
@@ -48,13 +46,20 @@ static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const u
         }
         for (; i < end; i++)
             if ((r->flags[i] & (CF_RUN_PART | CF_RUN_FLUSH)) == CF_RUN_PART)
-                cfh_arrived(h, class_of_op(op, r->row[i]), 1);
+                arrived[class_of_op(op, r->row[i])]++;
     }
 }
 
-/* The depth that a row has which causes no run: that of its first level. */
-static void preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
-                   uint8_t *hit)
+static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
+{
+    uint64_t arrived[CLASSES] = {0};
+
+    cfh_count_parts(r, op, arrived);
+    cfh_all_arrived(h, arrived);
+}
+
+void cfh_preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
+                uint8_t *hit)
 {
     memset(hit + from, h->first_depth[KIND_DATA], to - from);
     if (h->first_depth[KIND_FETCH] != h->first_depth[KIND_DATA])
@@ -62,9 +67,6 @@ static void preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t fro
             if (op[i] == CF_IFETCH)
                 hit[i] = h->first_depth[KIND_FETCH];
 }
-
-/* Which implementation takes a batch. */
-enum code { PIPELINE, SERIAL };
 
 static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t *addr,
                        const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to,
@@ -87,9 +89,8 @@ static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
         row[i] = of[row[i]];
 }
 
-/* Puts rows of the two kinds apart and makes runs of each; 0 if a batch does not hold them all. */
-static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
-                      const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
+int cfh_take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op, const uint32_t *size,
+                   uint32_t from, uint32_t to, uint64_t space)
 {
     uint32_t n[KINDS] = {0};
 
@@ -120,12 +121,10 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
     return 1;
 }
 
-/* Runs of both kinds in the order of their rows: what is dropped of one kind would hit, whatever
-   the other does in between. */
-static const struct cf_runs *merge_kinds(struct apart *a)
+void cfh_merge_kinds(const struct cf_runs *data, const struct cf_runs *fetches,
+                     struct cf_runs *both)
 {
-    const struct cf_runs *data = a->runs[KIND_DATA], *fetches = a->runs[KIND_FETCH];
-    struct cf_runs *both = a->both;
+    const uint32_t after_data = data->row[data->count], after_fetch = fetches->row[fetches->count];
     uint32_t d = 0, f = 0, n = 0;
 
     /* the row behind the last of a list is above all */
@@ -143,7 +142,18 @@ static const struct cf_runs *merge_kinds(struct apart *a)
         d += (uint32_t)!fetch;
     }
     both->count = n;
-    return both;
+    data->row[data->count] = after_data;
+    fetches->row[fetches->count] = after_fetch;
+}
+
+int cfh_run_kinds(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
+                  const uint8_t *op, unsigned core, enum code code, uint8_t *hit)
+{
+    if (code == PIPELINE)
+        return cfh_pipeline(h, data, fetches, op, core, hit);
+    cfh_merge_kinds(data, fetches, h->apart->both);
+    h->serial(h, h->apart->both, op, core, hit);
+    return 0;
 }
 
 static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
@@ -155,7 +165,7 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     for (uint32_t end; from < to; from = end) {
         /* lines that straddle are a few, for which there is some room */
         end = to - from > BATCH / 4 * 3 ? from + BATCH / 4 * 3 : to;
-        if (!take_apart(a, addr, op, size, from, end, space)) {
+        if (!cfh_take_apart(a, addr, op, size, from, end, space)) {
             if (run_batches(h, h->runs[0], addr, op, size, from, end, core, space, SERIAL, hit) !=
                 0)
                 return -1;
@@ -163,12 +173,23 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         }
         for (unsigned kind = 0; kind < KINDS; kind++)
             count_parts(h, a->runs[kind], op);
-        if (code == SERIAL)
-            h->serial(h, merge_kinds(a), op, core, hit);
-        else if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
+        if (cfh_run_kinds(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, code, hit) != 0)
             return -1;
     }
     return 0;
+}
+
+void cfh_on_core(struct cf_hierarchy *h, unsigned core)
+{
+    if (h->has_run && h->core != core) {
+        h->several_cores = 1;
+        h->coherent = h->may_share;
+    }
+    h->has_run = 1;
+    if (h->core != core)
+        for (unsigned i = 0; i < h->levels; i++)
+            h->tier[i].at = core / h->tier[i].shared;
+    h->core = core;
 }
 
 int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
@@ -179,24 +200,18 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     const unsigned least = shift[0] < shift[1] ? shift[0] : shift[1];
     /* a key of the shorter lines, so that both kinds call the same memory the same */
     const uint64_t key[KINDS] = {space >> (shift[0] - least), space >> (shift[1] - least)};
-    uint64_t fetches, flushes;
+    uint64_t arrived[CLASSES] = {0}, fetches, flushes;
     enum code code;
     int status = 0, apart, broken;
 
     if (from >= to)
         return 0;
     core %= h->cores;
-    if (h->has_run && h->core != core) {
-        h->several_cores = 1;
-        h->coherent = h->may_share;
-    }
-    h->has_run = 1;
-    if (h->core != core)
-        for (unsigned i = 0; i < h->levels; i++)
-            h->tier[i].at = core / h->tier[i].shared;
-    h->core = core;
-    preset(h, op, from, to, hit);
-    flushes = count_rows(h, op, from, to, &fetches);
+    cfh_on_core(h, core);
+    cfh_preset(h, op, from, to, hit);
+    flushes = cfh_count_rows(h->runs[0], op, from, to, arrived);
+    fetches = arrived[CLASS_FETCH];
+    cfh_all_arrived(h, arrived);
     apart = h->apart && op && !flushes && !h->watched && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
     broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
