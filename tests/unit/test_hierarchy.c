@@ -365,7 +365,7 @@ static int run_shares(struct cf_hierarchy *const *h, unsigned shares, uint8_t *h
                 i++;
             /* rows may come as those of a piece of the arrays */
             bad |= cf_share_rows(m, addr + at, op + at, size + at, to - at, i - at, core[to],
-                                 space[to], at, refs) != 0;
+                                 space[to], at, refs, NULL) != 0;
             to = i;
         }
         for (unsigned k = 0; k < shares; k++)

@@ -33,6 +33,7 @@ struct cf_share_maker {
     struct apart *apart; /* or NULL */
     uint64_t arrived[CLASSES];
     struct cf_share_refs *refs;           /* of the call */
+    struct cf_share_list *all;            /* the same, or NULL */
     size_t before[CF_MOST_SHARES][KINDS]; /* what lists had before a batch */
 };
 
@@ -123,13 +124,17 @@ void cf_share_refs_clear(struct cf_share_refs *refs)
     refs->list[0].count = refs->list[1].count = refs->count = 0;
 }
 
+void cf_share_list_free(struct cf_share_list *l)
+{
+    free(l->line);
+    free(l->row);
+    free(l->flags);
+}
+
 void cf_share_refs_free(struct cf_share_refs *refs)
 {
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        free(refs->list[kind].line);
-        free(refs->list[kind].row);
-        free(refs->list[kind].flags);
-    }
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        cf_share_list_free(&refs->list[kind]);
     free(refs->stretch);
 }
 
@@ -187,6 +192,30 @@ static void deal(struct cf_share_maker *m, const struct cf_runs *r, uint32_t fir
     }
 }
 
+/* The same of runs of both kinds in their order, which also go to m->all, and by their numbers there
+   to the others. */
+static int deal_numbered(struct cf_share_maker *m, const struct cf_runs *r, uint32_t first,
+                         int apart)
+{
+    struct cf_share_list *const all = m->all;
+
+    if (make_room(all, all->count + r->count) != 0)
+        return -1;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const uint64_t line = r->line[i];
+        const uint8_t flags = r->flags[i];
+        const unsigned kind = apart && flags & CF_RUN_FETCH ? KIND_FETCH : KIND_DATA;
+        struct cf_share_list *l = &m->refs[share_of(m, line)].list[kind];
+        const size_t n = l->count++, number = all->count++;
+
+        all->line[number] = l->line[n] = line;
+        all->flags[number] = l->flags[n] = flags;
+        all->row[number] = r->row[i] + first;
+        l->row[n] = (uint32_t)number;
+    }
+    return 0;
+}
+
 /* Appends a batch of runs of both kinds, or, where `fetches` is NULL, in their order. */
 static int append(struct cf_share_maker *m, const struct cf_runs *data,
                   const struct cf_runs *fetches, uint32_t first, unsigned core, int flushes)
@@ -200,8 +229,13 @@ static int append(struct cf_share_maker *m, const struct cf_runs *data,
             if (make_room(l, l->count + (r ? r->count : 0)) != 0)
                 return -1;
         }
-    deal(m, data, first, KIND_DATA);
-    if (fetches)
+    if (m->all && fetches)
+        cfh_merge_kinds(data, fetches, m->apart->both);
+    if (m->all && deal_numbered(m, fetches ? m->apart->both : data, first, fetches != NULL) != 0)
+        return -1;
+    if (!m->all)
+        deal(m, data, first, KIND_DATA);
+    if (!m->all && fetches)
         deal(m, fetches, first, KIND_FETCH);
     for (unsigned s = 0; s < m->shares; s++) {
         const struct cf_share_list *l = m->refs[s].list;
@@ -215,6 +249,25 @@ static int append(struct cf_share_maker *m, const struct cf_runs *data,
 }
 
 /* ---- rows ---- */
+
+/* Appends a reference to a list, or to `all` and by its number there to the list. */
+static int put(struct cf_share_list *l, uint64_t line, uint32_t row, uint8_t flags,
+               struct cf_share_list *all)
+{
+    if (all) {
+        const uint32_t number = (uint32_t)all->count;
+
+        if (put(all, line, row, flags, NULL) != 0)
+            return -1;
+        row = number;
+    }
+    if (make_room(l, l->count + 1) != 0)
+        return -1;
+    l->line[l->count] = line;
+    l->row[l->count] = row;
+    l->flags[l->count++] = flags;
+    return 0;
+}
 
 /* Each line of each row by itself, where that is less work than runs are. */
 static int few_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_t *op,
@@ -235,11 +288,10 @@ static int few_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_
             struct cf_share_refs *refs = &m->refs[share_of(m, line ^ space)];
             struct cf_share_list *l = &refs->list[0];
 
-            if (make_room(l, l->count + 1) != 0 || note(refs, one, core, 1, flushes) != 0)
+            if (put(l, line ^ space, i + first, (uint8_t)(flags | (line > begin ? CF_RUN_PART : 0)),
+                    m->all) != 0 ||
+                note(refs, one, core, 1, flushes) != 0)
                 return -1;
-            l->line[l->count] = line ^ space;
-            l->row[l->count] = i + first;
-            l->flags[l->count++] = (uint8_t)(flags | (line > begin ? CF_RUN_PART : 0));
             if (line > begin && !(flags & CF_RUN_FLUSH))
                 m->arrived[class_of_op(op, i)]++;
             if (line == last)
@@ -264,11 +316,12 @@ static int in_order(struct cf_share_maker *m, const uint64_t *addr, const uint8_
 
 int cf_share_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_t *op,
                   const uint32_t *size, uint32_t from, uint32_t to, unsigned core, uint64_t space,
-                  uint32_t first, struct cf_share_refs *refs)
+                  uint32_t first, struct cf_share_refs *refs, struct cf_share_list *all)
 {
     int flushes, status = 0;
 
     m->refs = refs;
+    m->all = all;
     core %= m->cores;
     flushes = cfh_count_rows(m->runs, op, from, to, m->arrived) != 0;
     if (to - from < FEW_ROWS)

@@ -13,7 +13,7 @@
  * so can be done for many stretches of a trace at a time. Then each share takes its references,
  * stretch after stretch.
  *
- * Memory: 13 bytes a reference that is not to the line before.
+ * Memory: 13 bytes a reference that is not to the line before; 26 where all are kept in order, too.
  */
 #ifndef CF_HIERARCHY_SHARES_H
 #define CF_HIERARCHY_SHARES_H
@@ -32,13 +32,16 @@ struct cf_share_maker;
 struct cf_share_maker *cf_share_maker_new(const struct cf_hierarchy *h, unsigned shares);
 void cf_share_maker_free(struct cf_share_maker *m);
 
-/* References of a share, in their order; all 0 to begin with. */
+/* References in their order; all 0 to begin with. */
 struct cf_share_list {
     uint64_t *line;
     uint32_t *row;
     uint8_t *flags;
     size_t count, room;
 };
+void cf_share_list_free(struct cf_share_list *l);
+
+/* Those of a share. */
 struct cf_share_stretch; /* references of one core */
 struct cf_share_refs {
     struct cf_share_list list[2]; /* where kinds are kept apart, of data and of fetches */
@@ -49,12 +52,14 @@ void cf_share_refs_clear(struct cf_share_refs *refs); /* keeps the memory */
 void cf_share_refs_free(struct cf_share_refs *refs);
 
 /* Appends the references of rows to refs[share] of each share. As cf_hierarchy_run(); a row is row
-   + `first` there. -1 without memory. */
+   + `first` there. Where `all` is not NULL, the references of all shares are appended there in their
+   order, and in refs the number in `all` stands for the row. -1 without memory. */
 int cf_share_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_t *op,
                   const uint32_t *size, uint32_t from, uint32_t to, unsigned core, uint64_t space,
-                  uint32_t first, struct cf_share_refs *refs) CF_MUST_CHECK;
+                  uint32_t first, struct cf_share_refs *refs,
+                  struct cf_share_list *all) CF_MUST_CHECK;
 
-/* Runs them through the model of a share. `op` and `hit` are of the rows that they state; hit[i] is
+/* Runs them through the model of a share. `op` and `hit` are of the rows (or numbers) that they state; hit[i] is
    raised to the depth that served what the share has of row i, where that is not the first level.
    -1 without memory. */
 int cf_hierarchy_share(struct cf_hierarchy *h, const struct cf_share_refs *refs, const uint8_t *op,
