@@ -6,7 +6,7 @@
  * In: any stream whose accesses have addr; op, size, pid, tid and cpu are used where they are, and
  * with --pool region and page. Out: the same with the column, or CSV (--summary). Memory: the tags
  * of the modelled caches, at most 16 bytes a line (see hierarchy.h), a few tens of bytes a thread,
- * one column of one frame, and with frames what frames.h says.
+ * one column of one frame, and with frames what frames.h says; with --jobs see shares.h.
  */
 #include <stdlib.h>
 #include <unistd.h>

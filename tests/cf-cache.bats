@@ -833,3 +833,146 @@ pages_of() {
     run -0 --separate-stderr cf-cache -q -m ./hashed.yaml --summary --csv in.cf
     [ -z "$stderr" ]
 }
+
+# ---- --jobs ----
+
+# machines: m.1.yaml to m.N.yaml, of all policies that keep sets apart, inclusions, write policies,
+# shared and private levels, odd numbers of sets and lines of two lengths.
+machines() {
+    local i=0 first second third
+    while IFS='|' read -r first second third; do
+        levels 64 "name: L1D, kind: data, $first" "name: L1I, kind: instruction, $first" "name: L2, $second" \
+            ${third:+"name: L3, $third"}
+        mv m.yaml "m.$((++i)).yaml"
+    done <<'END'
+size: 1KiB, ways: 2|size: 4KiB, ways: 4|size: 16KiB, ways: 8, shared_by: 4
+size: 1KiB, ways: 4, policy: fifo|size: 4KiB, ways: 4, policy: tree-plru|size: 12KiB, ways: 6, policy: bit-plru, shared_by: 4
+size: 1KiB, ways: 2, policy: nru|size: 4KiB, ways: 8, policy: srrip, inclusion: inclusive|size: 24KiB, ways: 8, shared_by: 2
+size: 1KiB, ways: 2, write: through, allocate: false|size: 4KiB, ways: 4, inclusion: exclusive, shared_by: 2
+size: 1KiB, ways: 2, policy: master-index|size: 8KiB, ways: 4, line_size: 128, policy: srrip|size: 32KiB, ways: 4, line_size: 256, inclusion: inclusive, shared_by: 4
+size: 512, ways: 1|size: 6KiB, ways: 3, shared_by: 2|size: 16KiB, ways: 4, inclusion: exclusive, shared_by: 4
+END
+    levels 64 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, policy: srrip'
+    mv m.yaml "m.$((++i)).yaml"
+    machines=$i
+}
+
+# jobs_agree FILE OPTION...: two and three threads write and print what one does.
+jobs_agree() {
+    local file=$1 j
+    shift
+    cf-cache -q "$@" --summary=s.csv "$file" >one.cf
+    mv s.csv one.csv
+    for j in 2 3; do
+        cf-cache -q -j $j "$@" --summary=s.csv "$file" >two.cf
+        cmp one.cf two.cf >&2 || fail "$* by $j"
+        cmp one.csv s.csv >&2 || fail "$* by $j: its summary"
+        [[ $* == *--columns* ]] || cf-cache -q "$@" -j $j --summary "$file" | cmp one.csv - >&2 ||
+            fail "$* by $j: only a summary"
+    done
+}
+
+@test "-j: byte for byte what one thread gives, on machines of every kind" {
+    local k cores
+    # all operations, threads of two processes in turns of some accesses, large ones, a piece without op
+    awk 'BEGIN {
+        srand(5); t = 0; split("load load store ifetch ifetch prefetch flush", op, " ")
+        print "time,pid,tid,op,size,addr,phys"
+        for (i = 0; i < 12000; i++) {
+            if (rand() < .02) tid = int(rand() * 3)
+            a = rand() < .5 ? a + 8 : int(rand() * rand() * 65536); o = op[1 + int(rand() * (rand() < .05 ? 7 : 6))]
+            printf "%d,%d,%d,%s,%d,%d,%d\n", i, 1 + tid % 2, tid, o, rand() < .02 ? 500 : 2 ^ int(rand() * 5), a, a * 3
+        } }' >a.csv
+    stream a.cf a.csv
+    awk -F, -v OFS=, '{ print $1, $6 }' a.csv >b.csv
+    stream b.cf b.csv
+    head -n 1 a.csv | stream none.cf
+    cat a.cf b.cf none.cf a.cf >in.cf
+    cf-cat -q -o packed.cf in.cf
+    machines
+    for ((k = 1; k <= machines; k++)); do
+        for cores in 1 4; do
+            jobs_agree packed.cf -m m.$k.yaml --cores $cores
+        done
+    done
+    jobs_agree packed.cf -m m.1.yaml --way-mask 0:1 --way-mask 1:0x6
+    jobs_agree in.cf -m m.2.yaml --columns addr
+    jobs_agree a.cf -m m.3.yaml --physical
+    jobs_agree "$ROOT/samples/threads.cf" -m xeon-6230
+    jobs_agree "$ROOT/samples/cc1.cf" -m atom-d525 --cores 1
+    jobs_agree "$ROOT/samples/sqlite.cf" -m xeon-6230 --cores 1
+    cf-cache -q -m m.1.yaml - <packed.cf | cmp - <(cf-cache -q -m m.1.yaml -j 2 - <packed.cf)
+}
+
+@test "-j: what keeps sets together is done by one thread, which is said" {
+    local said options
+    accesses load:0x0:8 load:0x8:8 store:0x40:4 load:0x80:8 load:0x0:8 load:0x3c:8 load:0x100:1
+    levels 64 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, policy: random'
+    mv m.yaml random.yaml
+    levels 64 'name: L1, size: 128, ways: 2' 'name: L2, size: 256, ways: 4'
+    mv m.yaml one.yaml
+    levels 64 'name: L1D, kind: data, size: 1KiB, ways: 2' \
+        'name: L1I, kind: instruction, size: 1KiB, ways: 2, line_size: 128' 'name: L2, size: 8KiB, ways: 4, line_size: 128'
+    mv m.yaml two.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 2'
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        cf-cache $options in.cf >one.cf
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr bash -c "cf-cache -j 2 $options in.cf >two.cf"
+        cmp one.cf two.cf >&2
+        [[ $stderr == "cf-cache: --jobs: $said: one thread does it all" ]] || fail "$stderr"
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr bash -c "cf-cache -q -j 2 $options in.cf >two.cf"
+        [[ ! $stderr ]]
+    done <<'END'
+-m random.yaml|L2 replaces at random, by numbers that all its sets draw in one order
+-m one.yaml|no bit of an address is part of the number of a set in all levels
+-m two.yaml|the first levels have lines of different sizes
+-m m.yaml --prefetch stride|L1 has a prefetcher, which looks at the lines of many sets
+-m m.yaml --frames random|with --frames what comes first decides on what comes later
+-m m.yaml --snapshot-every 2|with --snapshot-every what comes first decides on what comes later
+END
+    run -0 --separate-stderr bash -c "cf-cache -j 2 -m m.yaml --summary in.cf | cmp - <(cf-cache -m m.yaml --summary in.cf)"
+    [[ ! $stderr ]]
+    run -2 cf-cache -m m.yaml -j 0 in.cf
+    run -2 cf-cache -m m.yaml -j 257 in.cf
+}
+
+@test "-j: the chain does not have it, a live pipe is not held back" {
+    levels 64 'name: L1, size: 1KiB, ways: 2'
+    cf-cache -q -m m.yaml -j 2 --seed 4 "$ROOT/samples/threads.cf" | strings | grep -q '"cf-cache -q -m m.yaml --seed 4 [^ ]*threads.cf"$'
+    mkfifo in
+    cf-cache -q -m m.yaml -j 2 --columns '' - <in >out.cf &
+    exec 5>in
+    cf-cat "$ROOT/samples/threads.cf" | head -c 60000 >&5
+    for _ in {1..100}; do
+        [[ $(stat -c %s out.cf) -gt 1000 ]] && break
+        sleep 0.05
+    done
+    [[ $(stat -c %s out.cf) -gt 1000 ]]
+    exec 5>&-
+    wait $! || [[ $? == 1 ]]
+}
+
+@test "-j: damage, what lacks, what cannot be written, and accesses of gigabytes" {
+    local said
+    levels 64 'name: L1, size: 1KiB, ways: 2'
+    head -c 300000 "$ROOT/samples/sqlite.cf" >cut.cf
+    run -1 --separate-stderr cf-cache -q -m m.yaml -o one.cf --summary=one.csv cut.cf
+    said=$stderr
+    run -1 --separate-stderr cf-cache -q -m m.yaml -j 2 -o two.cf --summary=two.csv cut.cf
+    [[ $stderr == "$said" ]]
+    cf-cat --csv one.cf 2>/dev/null | cmp - <(cf-cat --csv two.cf 2>/dev/null)
+    cmp one.csv two.csv
+    accesses load:0x0:8
+    run -1 --separate-stderr cf-cache -m m.yaml -j 2 --summary --physical in.cf
+    has "phys" "$stderr"
+    run -3 --separate-stderr bash -c "cf-cache -q -m m.yaml -j 2 '$ROOT/samples/threads.cf' >/dev/full"
+    has "No space left" "$stderr"
+    accesses load:0x0:8 load:0x0:4294967295 load:0x8:8
+    run -3 --separate-stderr cf-cache -m m.yaml -j 2 --summary in.cf
+    has "accesses of so many lines that threads cannot keep them: take one, --jobs 1" "$stderr"
+    accesses load:0x0:8 load:0x0:1000000 load:0x8:8
+    jobs_agree in.cf -m m.yaml
+}

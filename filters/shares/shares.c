@@ -2,6 +2,7 @@
 /*
  * shares.c - a stream in chunks, by threads, each with a share of the sets (see shares.h).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,16 +75,6 @@ static int column(const struct cf_frame *f, unsigned id, const void **values)
     return 0;
 }
 
-/* Lines that rows touch beyond one each, at most: of 64 bytes, or of the least that caches have. */
-static uint64_t more_lines(const uint32_t *size, uint32_t rows)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; size && i < rows; i++)
-        bytes += size[i];
-    return bytes / 64;
-}
-
 /* Rows of a piece, which begin at row `first` of the chunk and `from` of the frame. */
 static enum trouble take_piece(struct worker *w, const struct cf_shares *s, struct cf_chunk *c,
                                const struct cf_shares_frame *t, const struct cf_frame *f,
@@ -96,8 +87,6 @@ static enum trouble take_piece(struct worker *w, const struct cf_shares *s, stru
     if (column(f, s->physical ? CF_PHYS : CF_ADDR, &addr) != 0 || !addr ||
         column(f, CF_OP, &op) != 0 || column(f, CF_SIZE, &size) != 0)
         return DAMAGED;
-    if (more_lines(size, f->rows) > CF_CHUNK_LINES)
-        return TOO_LARGE;
     if (op)
         memcpy(ops, op, f->rows);
     else
@@ -108,7 +97,7 @@ static enum trouble take_piece(struct worker *w, const struct cf_shares *s, stru
         end = at->to - from < f->rows ? at->to - from : f->rows;
         if (cf_share_rows(w->maker, addr, op, size, i, end, at->core, at->space, first, c->refs,
                           s->numbered ? &c->all : NULL) != 0)
-            return NO_MEMORY;
+            return errno == E2BIG ? TOO_LARGE : NO_MEMORY;
     }
     return FINE;
 }
@@ -269,7 +258,7 @@ static void finish(struct run *r, struct cf_chunk *c)
     if (c->trouble == TOO_LARGE)
         cf_die(
             s->tool, CF_EXIT_ENVIRONMENT,
-            "--jobs: accesses of some GiB each, whose lines threads cannot keep: give no --jobs");
+            "--jobs: accesses of so many lines that threads cannot keep them: take one, --jobs 1");
     if (c->trouble != FINE)
         cf_out_of_memory(s->tool);
     if (s->done)

@@ -8,9 +8,9 @@
  * lanes of the program, each in the order of the chunks (cf_pool.h). The thread that reads takes
  * the chunks in their order when all that is done.
  *
- * Memory: `jobs` + 2 chunks of CF_CHUNK_ROWS rows or a few frames, each with the bytes of its frames
- * and 14 bytes a reference that is not to the line before, 27 where they are numbered; decoded
- * columns of 65,536 rows a thread; a byte a row and share for column hit; and the models.
+ * Memory: `jobs` + 2 chunks of CF_CHUNK_ROWS rows or a few frames, each with the bytes of its
+ * frames and 14 bytes a reference that is not to the line before, 27 where they are numbered;
+ * decoded columns of 65,536 rows a thread; a byte a row and share for column hit; and the models.
  */
 #ifndef CF_SHARES_H
 #define CF_SHARES_H
@@ -19,12 +19,7 @@
 #include "filters/engine/rows/cores.h"
 #include "formats/program/cf_tool.h"
 
-enum {
-    CF_CHUNK_ROWS = 1 << 18,
-    /* Lines that a chunk may touch beyond one a row: some bytes of a hostile trace could ask for
-       memory without end. */
-    CF_CHUNK_LINES = 1 << 24,
-};
+enum { CF_CHUNK_ROWS = 1 << 18 };
 
 struct cf_shares_frame;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_pool.h - threads that do jobs at the same time, whose results are taken in the order in which
- * the jobs were given. Where a part of the work needs that order itself, that part can be done in lanes.
+ * the jobs were given. Where a part of the work needs that order itself, it can be done in lanes.
  */
 #ifndef CF_POOL_H
 #define CF_POOL_H

@@ -2,77 +2,23 @@
 /*
  * The hierarchy against a naive one (naive_hierarchy.h), row by row and count by count, on random
  * machines and traces; the pipeline against the serial model, vector code against portable code,
- * what a watcher is told against the counts; in shares of the sets. Prefetchers are
- * test_hierarchy_prefetch.c's.
+ * what a watcher is told against the counts. Prefetchers are test_hierarchy_prefetch.c's.
  */
 #include <stdio.h>
 
-#include "filters/engine/cache/hierarchy_shares.h"
+#include "filters/engine/cache/hierarchy.h"
 #include "naive_hierarchy.h"
 #include "cpus.h"
 #include "machine_text.h"
+#include "hierarchy_rows.h"
 #include "random_machine.h"
 #include "tap.h"
 
 #ifdef CF_SANITIZED /* is after wrong code, of which there is the same in fewer machines */
-enum { ROWS = 600, FRAMES = 2, MACHINES = 3000, MACHINES_LONG = 20000 };
+enum { FRAMES = 2, MACHINES = 3000, MACHINES_LONG = 20000 };
 #else
-enum { ROWS = 600, FRAMES = 2, MACHINES = 8000, MACHINES_LONG = 100000 };
+enum { FRAMES = 2, MACHINES = 8000, MACHINES_LONG = 100000 };
 #endif
-
-static uint64_t addr[ROWS], space[ROWS];
-static uint8_t op[ROWS], core[ROWS];
-static uint32_t size[ROWS];
-
-enum ops { DATA_OPS, MANY_OPS, PREFETCH_OPS, FETCH_OPS };
-
-static void make_rows(unsigned cores, enum ops ops)
-{
-    static const uint8_t changes[] = {2, 40, 150};
-    uint64_t base[6], span = 1u << (6 + next(8)), at = 0;
-    unsigned shape = next(4), change = changes[next(3)];
-    unsigned c = 0, p = 0, spaces = next(3) ? 1 : 3;
-
-    for (unsigned i = 0; i < 6; i++)
-        base[i] = next(8) == 0 ? UINT64_MAX - next(200) : (uint64_t)next(1 << 20) << next(30);
-    for (uint32_t i = 0; i < ROWS; i++) {
-        if (next(change) == 0) {
-            c = next(cores);
-            p = next(spaces);
-        }
-        core[i] = (uint8_t)c;
-        space[i] = cf_space_key(p);
-        at = shape == 0 ? next((uint32_t)span) : at + (shape == 1 ? 8 : shape == 2 ? span / 4 : 24);
-        addr[i] = base[next(3) ? 0 : next(6)] + at % span;
-        op[i] = (uint8_t)(next(3) ? CF_LOAD : CF_STORE);
-        if (ops == PREFETCH_OPS && next(12) == 0)
-            op[i] = CF_PREFETCH;
-        if (ops == FETCH_OPS && next(3) == 0)
-            op[i] = (uint8_t)(next(12) == 0 ? CF_PREFETCH : CF_IFETCH);
-        if (ops == MANY_OPS && next(3) == 0)
-            op[i] = (uint8_t)(next(30) == 0 ? CF_FLUSH : next(12) == 0 ? CF_PREFETCH : CF_IFETCH);
-        size[i] = next(8) ? 1u << next(4) : next(40) ? next(100) : 1000 + next(3000);
-        if (next(6) == 0 && i) {
-            addr[i] = addr[i - 1];
-            size[i] = size[i - 1];
-        }
-    }
-}
-
-static int same_counts(const struct cf_hierarchy_counts *a, const struct cf_hierarchy_counts *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
-static void tell(const struct set *s)
-{
-    char *text = machine_text(&s->m);
-
-    note("%u cores, masks %u", s->o.cores, s->o.mask_count);
-    for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        note("%s", line);
-    free(text);
-}
 
 static unsigned shortest_line(const struct cf_machine *m, int fetch)
 {
@@ -91,17 +37,6 @@ static unsigned shortest_line(const struct cf_machine *m, int fetch)
     return line[fetch];
 }
 
-static void print_counts(const char *who, const struct cf_hierarchy_counts *c)
-{
-    const uint64_t *v = (const uint64_t *)c;
-
-    printf("# %s:", who);
-    for (unsigned i = 0; i < sizeof *c / sizeof *v; i++)
-        printf(" %llu", (unsigned long long)v[i]);
-    printf("\n");
-}
-
-/* The engine against the naive one; 0 when they differ. */
 static int against_naive(const struct set *s, enum ops ops)
 {
     char problem[256] = "";
@@ -337,154 +272,6 @@ static void cuts(void)
     is_u64(bad, 0, "the same however the rows are cut into calls (%u machines)", done);
 }
 
-/* ---- shares of the sets ---- */
-
-enum { MOST_SHARES = 9 };
-
-/* All rows through the shares, in stretches of which each is dealt out as a whole. */
-static int run_shares(struct cf_hierarchy *const *h, unsigned shares, uint8_t *hit)
-{
-    static struct cf_share_refs refs[MOST_SHARES];
-    static uint8_t of_share[MOST_SHARES][ROWS];
-    struct cf_share_maker *m = cf_share_maker_new(h[0], shares);
-    uint8_t *pointer[MOST_SHARES];
-    int bad = !m;
-
-    memset(of_share, 0, sizeof of_share);
-    for (unsigned k = 0; k < shares; k++)
-        pointer[k] = of_share[k];
-    for (uint32_t from = 0, to; from < ROWS && !bad; from = to) {
-        const uint32_t end = from + 1 + next(next(2) ? 40 : ROWS);
-
-        for (unsigned k = 0; k < shares; k++)
-            cf_share_refs_clear(&refs[k]);
-        for (to = from; to < ROWS && to < end && !bad;) {
-            uint32_t i = to + 1, at = next(2) ? 0 : to;
-
-            while (i < ROWS && i < end && core[i] == core[to] && space[i] == space[to])
-                i++;
-            /* rows may come as those of a piece of the arrays */
-            bad |= cf_share_rows(m, addr + at, op + at, size + at, to - at, i - at, core[to],
-                                 space[to], at, refs, NULL) != 0;
-            to = i;
-        }
-        for (unsigned k = 0; k < shares; k++)
-            bad |= cf_hierarchy_share(h[k], &refs[k], op, of_share[k]) != 0;
-    }
-    cf_share_hits(h[0], op, ROWS, pointer, shares, hit);
-    cf_share_maker_count(m, h[0]);
-    cf_share_maker_free(m);
-    for (unsigned k = 0; k < shares; k++)
-        cf_share_refs_free(&refs[k]);
-    memset(refs, 0, sizeof refs);
-    return bad;
-}
-
-/* Hits and counts of shares against a hierarchy that takes all. */
-static int in_shares(const struct set *s, enum ops ops)
-{
-    static uint8_t hit[2][ROWS];
-    struct cf_hierarchy *h[1 + MOST_SHARES] = {NULL};
-    struct cf_hierarchy_counts a, b;
-    unsigned wrong = 0, shares, most;
-    char problem[256];
-    const char *why;
-    int level;
-
-    h[0] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
-    most = h[0] ? cf_hierarchy_shares(h[0], &why, &level) : 1;
-    if (most == 1) {
-        cf_hierarchy_free(h[0]);
-        return -1;
-    }
-    shares = 2 + next((most < MOST_SHARES ? most : MOST_SHARES) - 1);
-    for (unsigned k = 1; k <= shares; k++)
-        h[k] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
-    for (unsigned frame = 0; frame < 2 * FRAMES && !wrong; frame++) {
-        make_rows(s->o.cores, ops);
-        wrong += cf_hierarchy_rows(h[0], addr, op, size, ROWS, core, space, hit[0]) != 0;
-        wrong += (unsigned)run_shares(h + 1, shares, hit[1]);
-        for (uint32_t i = 0; i < ROWS && !wrong; i++)
-            if (hit[0][i] != hit[1][i]) {
-                wrong++;
-                note("frame %u row %u op %u: %u alone, %u in %u shares", frame, i, op[i], hit[0][i],
-                     hit[1][i], shares);
-            }
-    }
-    for (unsigned k = 2; k <= shares; k++)
-        cf_hierarchy_add(h[1], h[k]);
-    for (unsigned i = 0; i <= s->m.levels; i++) {
-        (i < s->m.levels) ? cf_hierarchy_count(h[0], i, &a) : cf_hierarchy_memory(h[0], &a);
-        (i < s->m.levels) ? cf_hierarchy_count(h[1], i, &b) : cf_hierarchy_memory(h[1], &b);
-        if (!same_counts(&a, &b)) {
-            wrong++;
-            note("level %u, %u shares", i, shares);
-            print_counts("alone ", &a);
-            print_counts("shares", &b);
-        }
-    }
-    for (unsigned k = 0; k <= shares; k++)
-        cf_hierarchy_free(h[k]);
-    if (wrong)
-        tell(s);
-    return wrong == 0;
-}
-
-static void shares(void)
-{
-    static const enum style styles[] = {ANY, SIMPLE, POLICIES, PLAIN, LEAN, SEVERAL};
-    static struct set s;
-    const unsigned machines = thorough() ? MACHINES_LONG : MACHINES / 4;
-    unsigned done = 0, bad = 0;
-
-    for (unsigned i = 0; i < machines && bad < 3; i++) {
-        int result;
-
-        take_cpu(CF_CPU_NONE + next(1 + best_cpu()));
-        make_machine(&s, styles[i % 6]);
-        result = in_shares(&s, (enum ops)next(FETCH_OPS + 1));
-        done += result >= 0;
-        bad += result == 0;
-    }
-    is_u64(bad, 0, "in shares of the sets: as a model of all (%u machines)", done);
-    ok(done > machines / 20, "enough of them");
-}
-
-/* Of what a machine has that keeps its sets together, and that nothing else does. */
-static void what_has_no_shares(void)
-{
-    struct cf_hierarchy_options o = {.cores = 1};
-    struct cf_machine m = {.levels = 2};
-    char problem[256];
-
-    for (unsigned i = 0; i < 6; i++) {
-        struct cf_hierarchy *h;
-        const char *why;
-        unsigned most;
-        int level;
-
-        for (unsigned k = 0; k < 2; k++)
-            m.level[k] = (struct cf_level){.size = 4096u << k,
-                                           .ways = 2,
-                                           .line = 64,
-                                           .depth = k + 1,
-                                           .sets = 32u << k,
-                                           .shared_by = 1,
-                                           .write_back = 1,
-                                           .write_allocate = 1};
-        o.prefetch[1] = i == 1 ? CF_PREFETCH_STRIDE : CF_PREFETCH_NONE;
-        m.level[1].policy = i == 2 ? CF_RANDOM : CF_LRU;
-        m.level[1].sets = i == 3 ? 63 : i == 5 ? 24 : 64;
-        m.level[1].line = i == 4 ? 4096 : 64;
-        h = cf_hierarchy_new(&m, &o, problem, sizeof problem);
-        most = cf_hierarchy_shares(h, &why, &level);
-        is_u64(most, i == 0 ? 32 : i == 5 ? 8 : 1, "shares of machine %u", i);
-        is_u64((unsigned)(level + 1), i == 1 || i == 2 ? 2 : 0, "the level that has none");
-        ok((why != NULL) == (most == 1), "and a reason");
-        cf_hierarchy_free(h);
-    }
-}
-
 static void random_machines(void)
 {
     static struct set s;
@@ -533,7 +320,5 @@ int main(void)
 {
     random_machines();
     cuts();
-    shares();
-    what_has_no_shares();
     return done();
 }

@@ -6,6 +6,7 @@
  * Rows become runs (runs.h) before these are dealt out, since two thirds of the references go away
  * there: what is dropped hits, whichever share it is of.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +146,10 @@ static int make_room(struct cf_share_list *l, size_t count)
 
     if (count < l->room)
         return 0;
+    if (count > CF_MOST_REFS) {
+        errno = E2BIG;
+        return -1;
+    }
     if (cf_array_room(&l->line, &lines, count + 1, sizeof(*l->line)) != 0 ||
         cf_array_room(&l->row, &rows, count + 1, sizeof(*l->row)) != 0 ||
         cf_array_room(&l->flags, &flags, count + 1, sizeof(*l->flags)) != 0)
@@ -192,8 +197,8 @@ static void deal(struct cf_share_maker *m, const struct cf_runs *r, uint32_t fir
     }
 }
 
-/* The same of runs of both kinds in their order, which also go to m->all, and by their numbers there
-   to the others. */
+/* The same of runs of both kinds in their order, which also go to m->all, and by their numbers
+   there to the others. */
 static int deal_numbered(struct cf_share_maker *m, const struct cf_runs *r, uint32_t first,
                          int apart)
 {

@@ -20,7 +20,10 @@
 
 #include "filters/engine/cache/hierarchy.h"
 
-enum { CF_MOST_SHARES = 256 };
+enum {
+    CF_MOST_SHARES = 256,
+    CF_MOST_REFS = 1 << 23 /* in a list */
+};
 
 /* How many shares there can be, at most CF_MOST_SHARES; with 1 *why has a reason, to stand behind
    the name of a level where *level is one, and else (-1) for itself. */
@@ -52,16 +55,17 @@ void cf_share_refs_clear(struct cf_share_refs *refs); /* keeps the memory */
 void cf_share_refs_free(struct cf_share_refs *refs);
 
 /* Appends the references of rows to refs[share] of each share. As cf_hierarchy_run(); a row is row
-   + `first` there. Where `all` is not NULL, the references of all shares are appended there in their
-   order, and in refs the number in `all` stands for the row. -1 without memory. */
+   + `first` there. Where `all` is not NULL, the references of all shares are appended there in
+   their order, and in refs the number in `all` stands for the row. -1 without memory, or with errno
+   E2BIG where a list would have over CF_MOST_REFS: an access may be of 4 GiB. */
 int cf_share_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_t *op,
                   const uint32_t *size, uint32_t from, uint32_t to, unsigned core, uint64_t space,
                   uint32_t first, struct cf_share_refs *refs,
                   struct cf_share_list *all) CF_MUST_CHECK;
 
-/* Runs them through the model of a share. `op` and `hit` are of the rows (or numbers) that they state; hit[i] is
-   raised to the depth that served what the share has of row i, where that is not the first level.
-   -1 without memory. */
+/* Runs them through the model of a share. `op` and `hit` are of the rows, or numbers, that they
+   state; hit[i] is raised to the depth that served what the share has of row i, where that is not
+   the first level. -1 without memory. */
 int cf_hierarchy_share(struct cf_hierarchy *h, const struct cf_share_refs *refs, const uint8_t *op,
                        uint8_t *hit) CF_MUST_CHECK;
 
