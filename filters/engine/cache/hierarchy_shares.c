@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
-#include "filters/engine/cache/hierarchy_shares.h"
+#include "filters/engine/cache/hierarchy_shares_parts.h"
 #include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
@@ -26,15 +26,13 @@ struct cf_share_stretch {
 };
 
 struct cf_share_maker {
-    unsigned cores, shares;
-    unsigned shift; /* of a run's line, to the bits that choose a group */
-    uint8_t of_group[CF_MOST_SHARES];
-    unsigned groups; /* a power of two */
+    unsigned cores;
+    struct dealing d;
+    cfh_deal_code *deal;
     struct cf_runs *runs;
     struct apart *apart; /* or NULL */
     uint64_t arrived[CLASSES];
-    struct cf_share_refs *refs;           /* of the call */
-    struct cf_share_list *all;            /* the same, or NULL */
+    struct cf_share_list *all;            /* of the call, or NULL */
     size_t before[CF_MOST_SHARES][KINDS]; /* what lists had before a batch */
 };
 
@@ -95,12 +93,12 @@ struct cf_share_maker *cf_share_maker_new(const struct cf_hierarchy *h, unsigned
     if (!m)
         return NULL;
     m->cores = h->cores;
-    m->shares = shares;
-    m->groups = cf_hierarchy_shares(h, &why, &level);
-    m->shift = common_bits(h, &end) - h->runs[0]->shift;
-    /* neighbours go to different shares, so that what is used much does not meet in one */
-    for (unsigned i = 0; i < m->groups; i++)
-        m->of_group[i] = (uint8_t)(i % shares);
+    m->d.shares = shares;
+    m->d.groups = cf_hierarchy_shares(h, &why, &level);
+    m->d.shift = common_bits(h, &end) - h->runs[0]->shift;
+    for (unsigned i = 0; i < m->d.groups; i++)
+        m->d.of_group[i] = (uint8_t)(i % shares);
+    m->deal = CF_SIMD_CHOICE(cfh_deal);
     m->runs = cf_runs_new(h->runs[0]->shift, h->runs[0]->options, BATCH);
     m->apart = h->apart ? cfh_apart_new(h->runs[0]) : NULL;
     if (m->runs && (m->apart || !h->apart))
@@ -139,20 +137,20 @@ void cf_share_refs_free(struct cf_share_refs *refs)
     free(refs->stretch);
 }
 
-/* One element more than `count`: see cfh_merge_kinds(). */
+/* And some elements more, which are written to: see cfh_merge_kinds(), cfh_deal(). */
 static int make_room(struct cf_share_list *l, size_t count)
 {
     size_t lines = l->room, rows = l->room, flags = l->room;
 
-    if (count < l->room)
+    if (count + DEAL_AHEAD <= l->room)
         return 0;
     if (count > CF_MOST_REFS) {
         errno = E2BIG;
         return -1;
     }
-    if (cf_array_room(&l->line, &lines, count + 1, sizeof(*l->line)) != 0 ||
-        cf_array_room(&l->row, &rows, count + 1, sizeof(*l->row)) != 0 ||
-        cf_array_room(&l->flags, &flags, count + 1, sizeof(*l->flags)) != 0)
+    if (cf_array_room(&l->line, &lines, count + DEAL_AHEAD, sizeof(*l->line)) != 0 ||
+        cf_array_room(&l->row, &rows, count + DEAL_AHEAD, sizeof(*l->row)) != 0 ||
+        cf_array_room(&l->flags, &flags, count + DEAL_AHEAD, sizeof(*l->flags)) != 0)
         return -1;
     l->room = lines;
     return 0;
@@ -178,45 +176,34 @@ static int note(struct cf_share_refs *refs, const uint32_t *count, unsigned core
     return 0;
 }
 
-static unsigned share_of(const struct cf_share_maker *m, uint64_t line)
-{
-    return m->of_group[line >> m->shift & (m->groups - 1)];
-}
-
-/* Appends runs of one kind, or of both in their order, to the lists. */
-static void deal(struct cf_share_maker *m, const struct cf_runs *r, uint32_t first, unsigned kind)
-{
-    for (uint32_t i = 0; i < r->count; i++) {
-        const uint64_t line = r->line[i];
-        struct cf_share_list *l = &m->refs[share_of(m, line)].list[kind];
-        const size_t n = l->count++;
-
-        l->line[n] = line;
-        l->row[n] = r->row[i] + first;
-        l->flags[n] = r->flags[i];
-    }
-}
-
-/* The same of runs of both kinds in their order, which also go to m->all, and by their numbers
-   there to the others. */
+/* Appends runs in their order to m->all, and by their numbers there to the lists; apart: those of
+   fetches to other lists than those of data. */
 static int deal_numbered(struct cf_share_maker *m, const struct cf_runs *r, uint32_t first,
                          int apart)
 {
     struct cf_share_list *const all = m->all;
 
-    if (make_room(all, all->count + r->count) != 0)
-        return -1;
-    for (uint32_t i = 0; i < r->count; i++) {
-        const uint64_t line = r->line[i];
-        const uint8_t flags = r->flags[i];
-        const unsigned kind = apart && flags & CF_RUN_FETCH ? KIND_FETCH : KIND_DATA;
-        struct cf_share_list *l = &m->refs[share_of(m, line)].list[kind];
-        const size_t n = l->count++, number = all->count++;
+    const size_t number = all->count;
 
-        all->line[number] = l->line[n] = line;
-        all->flags[number] = l->flags[n] = flags;
-        all->row[number] = r->row[i] + first;
-        l->row[n] = (uint32_t)number;
+    if (make_room(all, number + r->count) != 0)
+        return -1;
+    memcpy(all->line + number, r->line, r->count * sizeof(*r->line));
+    memcpy(all->flags + number, r->flags, r->count);
+    for (uint32_t i = 0; i < r->count; i++)
+        all->row[number + i] = r->row[i] + first;
+    all->count += r->count;
+    if (!apart) {
+        m->deal(r, (uint32_t)number, 1, KIND_DATA, &m->d);
+        return 0;
+    }
+    for (uint32_t i = 0; i < r->count; i++) {
+        const unsigned kind = r->flags[i] & CF_RUN_FETCH ? KIND_FETCH : KIND_DATA;
+        struct cf_share_list *l = &m->d.refs[cfh_share_of(&m->d, r->line[i])].list[kind];
+        const size_t n = l->count++;
+
+        l->line[n] = r->line[i];
+        l->row[n] = (uint32_t)number + i;
+        l->flags[n] = r->flags[i];
     }
     return 0;
 }
@@ -225,9 +212,9 @@ static int deal_numbered(struct cf_share_maker *m, const struct cf_runs *r, uint
 static int append(struct cf_share_maker *m, const struct cf_runs *data,
                   const struct cf_runs *fetches, uint32_t first, unsigned core, int flushes)
 {
-    for (unsigned s = 0; s < m->shares; s++)
+    for (unsigned s = 0; s < m->d.shares; s++)
         for (unsigned kind = 0; kind < KINDS; kind++) {
-            struct cf_share_list *l = &m->refs[s].list[kind];
+            struct cf_share_list *l = &m->d.refs[s].list[kind];
             const struct cf_runs *r = kind ? fetches : data;
 
             m->before[s][kind] = l->count;
@@ -239,15 +226,15 @@ static int append(struct cf_share_maker *m, const struct cf_runs *data,
     if (m->all && deal_numbered(m, fetches ? m->apart->both : data, first, fetches != NULL) != 0)
         return -1;
     if (!m->all)
-        deal(m, data, first, KIND_DATA);
+        m->deal(data, first, 0, KIND_DATA, &m->d);
     if (!m->all && fetches)
-        deal(m, fetches, first, KIND_FETCH);
-    for (unsigned s = 0; s < m->shares; s++) {
-        const struct cf_share_list *l = m->refs[s].list;
+        m->deal(fetches, first, 0, KIND_FETCH, &m->d);
+    for (unsigned s = 0; s < m->d.shares; s++) {
+        const struct cf_share_list *l = m->d.refs[s].list;
         const uint32_t count[KINDS] = {(uint32_t)(l[0].count - m->before[s][0]),
                                        (uint32_t)(l[1].count - m->before[s][1])};
 
-        if (count[0] + count[1] && note(&m->refs[s], count, core, !fetches, flushes) != 0)
+        if (count[0] + count[1] && note(&m->d.refs[s], count, core, !fetches, flushes) != 0)
             return -1;
     }
     return 0;
@@ -290,7 +277,7 @@ static int few_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_
         const uint64_t begin = addr[i] >> m->runs->shift;
 
         for (uint64_t line = begin;; line++) {
-            struct cf_share_refs *refs = &m->refs[share_of(m, line ^ space)];
+            struct cf_share_refs *refs = &m->d.refs[cfh_share_of(&m->d, line ^ space)];
             struct cf_share_list *l = &refs->list[0];
 
             if (put(l, line ^ space, i + first, (uint8_t)(flags | (line > begin ? CF_RUN_PART : 0)),
@@ -325,7 +312,7 @@ int cf_share_rows(struct cf_share_maker *m, const uint64_t *addr, const uint8_t 
 {
     int flushes, status = 0;
 
-    m->refs = refs;
+    m->d.refs = refs;
     m->all = all;
     core %= m->cores;
     flushes = cfh_count_rows(m->runs, op, from, to, m->arrived) != 0;
