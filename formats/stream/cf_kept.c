@@ -107,7 +107,7 @@ int cf_kept_piece(const struct cf_kept *k, size_t i, uint32_t from, struct cf_re
         cf_decoder_frame(second->decoder, piece->rows, second->coded, piece->columns);
     second->pieces = 1;
     if (cfr_in_pieces(piece))
-        piece->rows = (uint32_t)cf_decoder_piece(second->decoder, from, cfr_piece_rows(second));
+        piece->rows = (uint32_t)cf_decoder_piece(second->decoder, from, CF_PIECE_ROWS);
     second->pieces = 0;
     return cfr_decode(second) == 0;
 }

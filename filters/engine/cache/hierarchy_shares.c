@@ -99,6 +99,11 @@ struct cf_share_maker *cf_share_maker_new(const struct cf_hierarchy *h, unsigned
     for (unsigned i = 0; i < m->d.groups; i++)
         m->d.of_group[i] = (uint8_t)(i % shares);
     m->deal = CF_SIMD_CHOICE(cfh_deal);
+    m->d.drops = !(h->runs[0]->options & CF_RUNS_STORES);
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        if (h->first[kind] != MEMORY)
+            m->d.drops &=
+                !(cf_policy_traits(h->tier[h->first[kind]].spec.policy) & CF_POLICY_REPEATS);
     m->runs = cf_runs_new(h->runs[0]->shift, h->runs[0]->options, BATCH);
     m->apart = h->apart ? cfh_apart_new(h->runs[0]) : NULL;
     if (m->runs && (m->apart || !h->apart))
@@ -156,14 +161,23 @@ static int make_room(struct cf_share_list *l, size_t count)
     return 0;
 }
 
+/* Whether references are of the same core and kept in the same way as those before them. */
+static int goes_on(const struct cf_share_refs *refs, unsigned core, int in_order, int flushes)
+{
+    const struct cf_share_stretch *last = refs->count ? refs->stretch + refs->count - 1 : NULL;
+
+    return last && last->core == core && last->in_order == in_order &&
+           last->flushes == flushes;
+}
+
 /* Counts references that were appended to the lists of a share. */
 static int note(struct cf_share_refs *refs, const uint32_t *count, unsigned core, int in_order,
                 int flushes)
 {
     struct cf_share_stretch *last = refs->count ? refs->stretch + refs->count - 1 : NULL;
 
-    if (!last || last->core != core || last->in_order != in_order || last->flushes != flushes ||
-        last->count[0] + count[0] > BATCH || last->count[1] + count[1] > BATCH) {
+    if (!goes_on(refs, core, in_order, flushes) || last->count[0] + count[0] > BATCH ||
+        last->count[1] + count[1] > BATCH) {
         if (cf_array_room(&refs->stretch, &refs->room, refs->count + 1, sizeof(*refs->stretch)) !=
             0)
             return -1;
@@ -218,6 +232,7 @@ static int append(struct cf_share_maker *m, const struct cf_runs *data,
             const struct cf_runs *r = kind ? fetches : data;
 
             m->before[s][kind] = l->count;
+            m->d.begin[s][kind] = goes_on(&m->d.refs[s], core, !fetches, flushes) ? 0 : l->count;
             if (make_room(l, l->count + (r ? r->count : 0)) != 0)
                 return -1;
         }

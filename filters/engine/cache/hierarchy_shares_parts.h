@@ -17,8 +17,21 @@ struct dealing {
     unsigned groups; /* a power of two, at most CF_MOST_SHARES */
     unsigned shares;
     uint8_t of_group[CF_MOST_SHARES];
-    struct cf_share_refs *refs; /* of the call */
+    struct cf_share_refs *refs;      /* of the call */
+    int drops;                       /* repeated references are dropped once more */
+    size_t begin[CF_MOST_SHARES][2]; /* of each list, what a repeated one may be a repeat of */
 };
+
+/* What was between two references to a line may be of other shares. Then they are repeated ones in
+   the list of theirs, and the second hits and changes nothing: by the rules of runs.h, for first
+   levels whose policy does not care and that write back and allocate. */
+static inline int cfh_repeats(uint64_t line, unsigned flags, uint64_t before, unsigned flags_before)
+{
+    enum { APART = CF_RUN_FETCH | CF_RUN_PREFETCH | CF_RUN_FLUSH };
+
+    return line == before && !((flags ^ flags_before) & APART) &&
+           !(flags & (CF_RUN_PREFETCH | CF_RUN_FLUSH)) && !(flags & ~flags_before & CF_RUN_STORE);
+}
 
 static inline unsigned cfh_share_of(const struct dealing *d, uint64_t line)
 {

@@ -12,9 +12,14 @@ static void deal_one(const struct cf_runs *r, uint32_t i, uint32_t row, unsigned
                      const struct dealing *d)
 {
     const uint64_t line = r->line[i];
-    struct cf_share_list *l = &d->refs[cfh_share_of(d, line)].list[kind];
-    const size_t n = l->count++;
+    const unsigned share = cfh_share_of(d, line);
+    struct cf_share_list *l = &d->refs[share].list[kind];
+    const size_t n = l->count;
 
+    if (d->drops && n > d->begin[share][kind] &&
+        cfh_repeats(line, r->flags[i], l->line[n - 1], l->flags[n - 1]))
+        return;
+    l->count++;
     l->line[n] = line;
     l->row[n] = row;
     l->flags[n] = r->flags[i];
@@ -23,16 +28,46 @@ static void deal_one(const struct cf_runs *r, uint32_t i, uint32_t row, unsigned
 #if defined(CF_SIMD_AVX512)
 enum { FEW_SHARES = 8 };
 
-/* Appends those of eight references that a mask has, to lists with room for eight. */
-CF_INLINE void put_some(struct cf_share_list *l, unsigned mask, __m512i line, __m256i row,
-                        __m512i flags)
+/* Those of `mask` that are no repeated references, of references that were compressed. */
+CF_INLINE unsigned not_repeated(const struct cf_share_list *l, unsigned mask, __m512i line,
+                                __m512i flags, int any_before)
 {
-    _mm512_storeu_si512(l->line + l->count, _mm512_maskz_compress_epi64((__mmask8)mask, line));
-    _mm256_storeu_si256((__m256i *)(l->row + l->count),
-                        _mm256_maskz_compress_epi32((__mmask8)mask, row));
+    const __m512i apart = _mm512_set1_epi64(CF_RUN_FETCH | CF_RUN_PREFETCH | CF_RUN_FLUSH);
+    const __m512i never = _mm512_set1_epi64(CF_RUN_PREFETCH | CF_RUN_FLUSH);
+    const size_t last = l->count - (any_before != 0);
+    const __m512i line_before = _mm512_alignr_epi64(
+        line, _mm512_set1_epi64((int64_t)(any_before ? l->line[last] : CF_NO_LINE)), 7);
+    const __m512i flags_before =
+        _mm512_alignr_epi64(flags, _mm512_set1_epi64(any_before ? l->flags[last] : 0), 7);
+    const __m512i differs =
+        _mm512_or_si512(_mm512_and_si512(_mm512_xor_si512(flags, flags_before), apart),
+                        _mm512_and_si512(flags, never));
+    const __m512i stores =
+        _mm512_and_si512(_mm512_andnot_si512(flags_before, flags), _mm512_set1_epi64(CF_RUN_STORE));
+
+    return mask & ~(unsigned)(_mm512_cmpeq_epi64_mask(line, line_before) &
+                              _mm512_testn_epi64_mask(_mm512_or_si512(differs, stores),
+                                                      _mm512_or_si512(differs, stores)));
+}
+
+/* Appends those of eight references that a mask has, to lists with room for eight. */
+CF_INLINE void put_some(struct cf_share_list *l, unsigned mask, __m512i line, __m512i row_flags,
+                        int drops, size_t begin)
+{
+    unsigned kept = (1u << __builtin_popcount(mask)) - 1;
+
+    line = _mm512_maskz_compress_epi64((__mmask8)mask, line);
+    row_flags = _mm512_maskz_compress_epi64((__mmask8)mask, row_flags);
+    if (drops) {
+        kept = not_repeated(l, kept, line, _mm512_srli_epi64(row_flags, 32), l->count > begin);
+        line = _mm512_maskz_compress_epi64((__mmask8)kept, line);
+        row_flags = _mm512_maskz_compress_epi64((__mmask8)kept, row_flags);
+    }
+    _mm512_storeu_si512(l->line + l->count, line);
+    _mm256_storeu_si256((__m256i *)(l->row + l->count), _mm512_cvtepi64_epi32(row_flags));
     _mm_storel_epi64((__m128i *)(l->flags + l->count),
-                     _mm512_cvtepi64_epi8(_mm512_maskz_compress_epi64((__mmask8)mask, flags)));
-    l->count += (unsigned)__builtin_popcount(mask);
+                     _mm512_cvtepi64_epi8(_mm512_srli_epi64(row_flags, 32)));
+    l->count += (unsigned)__builtin_popcount(kept);
 }
 
 static uint32_t deal_eights(const struct cf_runs *r, uint32_t first, int numbered, unsigned kind,
@@ -58,7 +93,9 @@ static uint32_t deal_eights(const struct cf_runs *r, uint32_t first, int numbere
 
         for (unsigned s = 0; s < d->shares; s++)
             put_some(&d->refs[s].list[kind], _mm512_cmpeq_epi64_mask(share, _mm512_set1_epi64(s)),
-                     line, row, flags);
+                     line,
+                     _mm512_or_si512(_mm512_cvtepu32_epi64(row), _mm512_slli_epi64(flags, 32)),
+                     d->drops, d->begin[s][kind]);
     }
     return i;
 }
