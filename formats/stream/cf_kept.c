@@ -51,8 +51,11 @@ int cf_kept_add(struct cf_kept *k, const struct cf_frame *f)
     const size_t head = CF_FRAME_HEAD + r->coded_columns * CF_DESCRIPTOR;
     const uint8_t *p = r->coded[0].data - head;
     struct kept_frame one = {k->bytes.used, cf_get32(p + 4), f->offset, f->number, r->name};
+    /* hundreds of megabytes in some programs: to grow by little would touch new pages for each */
+    const size_t more = one.bytes > one.at ? one.bytes : one.at;
 
-    if (cf_array_room(&k->frame, &k->room, k->frames + 1, sizeof(*k->frame)) != 0 ||
+    if ((k->bytes.room - one.at < one.bytes && cf_bytes_room(&k->bytes, more) != 0) ||
+        cf_array_room(&k->frame, &k->room, k->frames + 1, sizeof(*k->frame)) != 0 ||
         cf_bytes_add(&k->bytes, p, one.bytes) != 0)
         return -1;
     k->frame[k->frames++] = one;
