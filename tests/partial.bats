@@ -382,12 +382,17 @@ by_all() {
         run -1 --separate-stderr cf-rank p.1.cf cut.cf
         is ""
     done
-    # what made it did not end well
+}
+
+@test "of a recording that is cut off or damaged: what could be read, status 1 and a word" {
+    make_parts t.cf 16 1 9
     head -c 20000 t.cf >short.cf
-    run -1 bash -c "set -o pipefail; cf-rank -q --partial short.cf >short.p"
+    cf-rank -q short.cf >all.csv 2>said || [[ $? == 1 ]]
+    [[ $(wc -l <all.csv) -gt 1 ]]
+    run -1 bash -c "cf-rank -q --partial short.cf >short.p"
     run -1 --separate-stderr cf-rank short.p
-    is ""
-    has "cut off: there is no end frame" "$stderr"
+    same all.csv <(echo "$output")
+    has "what wrote it says that its own input was cut off" "$stderr"
 }
 
 @test "-j: pipes and files without an index, by one process, with a warning" {
@@ -411,13 +416,22 @@ by_all() {
     [[ $(grep -c "have none of the columns class, hit and level" <<<"$stderr") -eq 1 ]]
 }
 
-@test "-j: damage, and a process that is killed: an error, and no result" {
+@test "-j: damage: what could be read, status 1 and a word, as by one process" {
     make_parts t.cf 18 1 40
     cp t.cf bad.cf
     printf 'XXXXXXXX' | dd of=bad.cf bs=1 seek=$(($(stat -c %s t.cf) / 2 & ~7)) conv=notrunc status=none
-    run -1 --separate-stderr cf-rank -j 3 bad.cf
+    cf-rank -q bad.cf >all.csv 2>said || [[ $? == 1 ]]
+    [[ $(wc -l <all.csv) -gt 1 ]]
+    for j in 2 3; do
+        run -1 --separate-stderr cf-rank -q -j $j bad.cf
+        same all.csv <(echo "$output")
+        same said <(echo "$stderr")
+    done
+    # a process that does not get so far
+    run -1 --separate-stderr cf-rank -q -j 2 --by line bad.cf
     is ""
-    has "failed: there is no result" "$stderr"
+    has "no column 'line'" "$stderr"
+    [[ $stderr != *"of table access, which"* ]]
 }
 
 @test "-j: a process that is killed: an error, and no result" {

@@ -256,10 +256,13 @@ void cf_partial_end(struct cf_partial *p)
             cf_tool_fit(p->tool, p->reader);
         return;
     }
-    status = cf_tool_problems(p->tool, p->reader);
-    if (status)
-        cf_die(p->tool, status, "a partial result is not whole: make it anew; there is no result");
+    /* of a recording that is cut off or damaged, what could be read is in it */
+    if (cf_reader_problem(p->reader) && !cf_reader_wanting(p->reader))
+        cf_die(p->tool, cf_tool_problems(p->tool, p->reader),
+               "a partial result is not whole: make it anew; there is no result");
     check_all_came(p);
+    if (!p->fits && p->jobs_list && p->tool->status)
+        exit(cf_tool_finish(p->tool, NULL, NULL)); /* its processes have told why */
     status = p->fits ? 0 : cf_tool_lacks(p->tool, cf_reader_input(p->reader), p->lacks);
     if (status)
         exit(cf_tool_finish(p->tool, NULL, NULL) | status);
@@ -364,12 +367,14 @@ int cf_partial_finish(struct cf_partial *p)
 {
     const int of_several = is_of_several(p);
     char problem[1024] = "";
-    int whole, closed;
+    int refused, closed;
 
     put_kind(p);
     flush(p);
-    whole = !p->tool->status && !cf_reader_problem(p->reader);
-    closed = cf_writer_close(p->out, whole, problem, sizeof problem);
+    refused = p->tool->status == CF_EXIT_ENVIRONMENT || cf_reader_refused(p->reader);
+    if (!p->job && (p->tool->status || cf_reader_problem(p->reader)))
+        cf_writer_wanting(p->out); /* that a process of -j found damage, its status says */
+    closed = cf_writer_close(p->out, !refused, problem, sizeof problem);
     p->out = NULL;
     if (closed != 0)
         cf_fail(p->tool, CF_EXIT_ENVIRONMENT, "%s",

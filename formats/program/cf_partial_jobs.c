@@ -173,6 +173,12 @@ void cf_partial_jobs_end(struct cf_partial *p)
             ;
         text[i] = messages_of(p, p->jobs_list[i].messages);
         pass_messages(text, i);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == CF_EXIT_INPUT &&
+            !cf_reader_problem(p->reader)) {
+            /* it has told of damage, and handed on what it could read */
+            cf_tool_note(p->tool, CF_EXIT_INPUT);
+            continue;
+        }
         if (status && (!failed || WIFSIGNALED(status))) {
             failed = i + 1;
             worst = status;
