@@ -22,7 +22,7 @@ static uint32_t size[ROWS];
 
 enum ops { DATA_OPS, MANY_OPS, PREFETCH_OPS, FETCH_OPS };
 
-static void make_rows(unsigned cores, enum ops ops)
+static inline void make_rows(unsigned cores, enum ops ops)
 {
     static const uint8_t changes[] = {2, 40, 150};
     uint64_t base[6], span = 1u << (6 + next(8)), at = 0;
@@ -55,12 +55,13 @@ static void make_rows(unsigned cores, enum ops ops)
     }
 }
 
-static int same_counts(const struct cf_hierarchy_counts *a, const struct cf_hierarchy_counts *b)
+static inline int same_counts(const struct cf_hierarchy_counts *a,
+                              const struct cf_hierarchy_counts *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-static void tell(const struct set *s)
+static inline void tell(const struct set *s)
 {
     char *text = machine_text(&s->m);
 
@@ -70,7 +71,7 @@ static void tell(const struct set *s)
     free(text);
 }
 
-static void print_counts(const char *who, const struct cf_hierarchy_counts *c)
+static inline void print_counts(const char *who, const struct cf_hierarchy_counts *c)
 {
     const uint64_t *v = (const uint64_t *)c;
 

@@ -380,6 +380,8 @@ int cf_hierarchy_share(struct cf_hierarchy *h, const struct cf_share_refs *refs,
         if (status != 0)
             return -1;
         for (unsigned kind = 0; kind < KINDS; kind++) {
+            if (!s->count[kind])
+                continue; /* there may be no list */
             runs[kind].line += s->count[kind];
             runs[kind].row += s->count[kind];
             runs[kind].flags += s->count[kind];
