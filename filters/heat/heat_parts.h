@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heat_parts.h - private to count.c, map.c and heat_part.c: what has been counted, in counters of the current
- * bin and in cells of the others.
+ * heat_parts.h - private to count.c, map.c and heat_part.c: what has been counted, in counters of
+ * the current bin and in cells of the others.
  */
 #ifndef CF_HEATMAP_HEAT_PARTS_H
 #define CF_HEATMAP_HEAT_PARTS_H

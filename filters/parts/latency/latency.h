@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* latency.h - the state of cf-latency, the costs of a frame (latency_costs.c), and sums as a partial
-   result (latency_partial.c). */
+/* latency.h - the state of cf-latency, the costs of a frame (latency_costs.c), and sums as a
+   partial result (latency_partial.c). */
 #ifndef LATENCY_H
 #define LATENCY_H
 
