@@ -135,9 +135,9 @@ static void check_chain(const struct cf_partial *p, const struct cf_header *h)
     static const char key[] = "\nchain:", item[] = "\n  - ";
     const char *at = h->yaml ? strstr(h->yaml, key) : NULL;
 
-    if (p->part.parts == 1)
+    if (p->part.parts == 1 || !at)
         return;
-    for (uint64_t place = 0; at && (at = strstr(at, item)); place++) {
+    for (uint64_t place = 0; (at = strstr(at, item)) != NULL; place++) {
         const char *program;
 
         at += sizeof(item) - 1;

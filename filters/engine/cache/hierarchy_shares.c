@@ -145,10 +145,11 @@ void cf_share_refs_free(struct cf_share_refs *refs)
 /* And some elements more, which are written to: see cfh_merge_kinds(), cfh_deal(). */
 static int make_room(struct cf_share_list *l, size_t count)
 {
-    size_t lines = l->room, rows = l->room, flags = l->room;
+    size_t lines, rows, flags;
 
     if (count + DEAL_AHEAD <= l->room)
         return 0;
+    lines = rows = flags = l->room;
     if (count > CF_MOST_REFS) {
         errno = E2BIG;
         return -1;
@@ -166,8 +167,7 @@ static int goes_on(const struct cf_share_refs *refs, unsigned core, int in_order
 {
     const struct cf_share_stretch *last = refs->count ? refs->stretch + refs->count - 1 : NULL;
 
-    return last && last->core == core && last->in_order == in_order &&
-           last->flushes == flushes;
+    return last && last->core == core && last->in_order == in_order && last->flushes == flushes;
 }
 
 /* Counts references that were appended to the lists of a share. */
