@@ -3,9 +3,9 @@
  * make_parts FILE SEED SEGMENTS FRAMES [sampled]: a packed file of random accesses, with all
  * columns that filters add, in so many segments of so many small frames of accesses, with rows of
  * the other tables between them, for cf-cat.bats and partial.bats. With `sampled`, distances stand
- * for more than one access, or are of lines that are not in the sample. Processes begin, threads get
- * names, objects come, go and come again at the same address, and strings are defined when they are
- * first used.
+ * for more than one access, or are of lines that are not in the sample. Processes begin, threads
+ * get names, objects come, go and come again at the same address, and strings are defined when
+ * they are first used.
  *
  * Frames of a file have half a million rows; here each ends since the next has another column.
  */
