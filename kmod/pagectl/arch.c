@@ -59,7 +59,7 @@ pte_t arch_with_policy(pte_t entry, u8 policy)
 }
 
 /* Without what set_pte_at() does for a frame that is new to the process: it had it before. */
-void arch_set(pte_t *at, pte_t entry)
+void arch_set(struct mm_struct *mm, unsigned long address, pte_t *at, pte_t entry)
 {
 #if KERNEL_HAS(6, 9)
     __set_pte(at, entry);
@@ -141,9 +141,10 @@ pte_t arch_with_policy(pte_t entry, u8 policy)
     return __pte((pte_val(entry) & ~TYPE_MASK) | type);
 }
 
-void arch_set(pte_t *at, pte_t entry)
+/* set_pte() would not count the entry, which has been counted as cleared (PAGE_TABLE_CHECK). */
+void arch_set(struct mm_struct *mm, unsigned long address, pte_t *at, pte_t entry)
 {
-    set_pte(at, entry);
+    set_pte_at(mm, address, at, entry);
 }
 
 /* Writing CR4 with another PGE invalidates everything, of all PCIDs (SDM volume 3, 4.10.4.1). What

@@ -39,7 +39,7 @@ bool arch_plain(pte_t entry);
 pte_t arch_with_policy(pte_t entry, u8 policy);
 
 /* Makes an entry valid that ptep_get_and_clear() has made invalid. */
-void arch_set(pte_t *at, pte_t entry);
+void arch_set(struct mm_struct *mm, unsigned long address, pte_t *at, pte_t entry);
 
 /* Invalidates the TLBs of all CPUs for these pages of the process. Interrupts are on. */
 void arch_flush_tlbs(struct mm_struct *mm, const unsigned long *addresses, u32 count);

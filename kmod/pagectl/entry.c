@@ -159,5 +159,6 @@ void entries_change(struct mm_struct *mm, const struct table *table, const unsig
         arch_clean(pfn_to_page(pte_pfn(entries[i])));
     arch_clean_end();
     for (i = 0; i < count; i++)
-        arch_set(table_entry(table, addresses[i]), arch_with_policy(entries[i], policy));
+        arch_set(mm, addresses[i], table_entry(table, addresses[i]),
+                 arch_with_policy(entries[i], policy));
 }
