@@ -427,11 +427,6 @@ by_all() {
         same all.csv <(echo "$output")
         same said <(echo "$stderr")
     done
-    # a process that does not get so far
-    run -1 --separate-stderr cf-rank -q -j 2 --by line bad.cf
-    is ""
-    has "no column 'line'" "$stderr"
-    [[ $stderr != *"of table access, which"* ]]
 }
 
 @test "-j: a process that is killed: an error, and no result" {

@@ -261,8 +261,6 @@ void cf_partial_end(struct cf_partial *p)
         cf_die(p->tool, cf_tool_problems(p->tool, p->reader),
                "a partial result is not whole: make it anew; there is no result");
     check_all_came(p);
-    if (!p->fits && p->jobs_list && p->tool->status)
-        exit(cf_tool_finish(p->tool, NULL, NULL)); /* its processes have told why */
     status = p->fits ? 0 : cf_tool_lacks(p->tool, cf_reader_input(p->reader), p->lacks);
     if (status)
         exit(cf_tool_finish(p->tool, NULL, NULL) | status);
@@ -367,14 +365,14 @@ int cf_partial_finish(struct cf_partial *p)
 {
     const int of_several = is_of_several(p);
     char problem[1024] = "";
-    int refused, closed;
+    int whole, closed;
 
     put_kind(p);
     flush(p);
-    refused = p->tool->status == CF_EXIT_ENVIRONMENT || cf_reader_refused(p->reader);
-    if (!p->job && (p->tool->status || cf_reader_problem(p->reader)))
+    whole = !p->tool->status && !cf_reader_refused(p->reader);
+    if (cf_reader_problem(p->reader) && !p->job)
         cf_writer_wanting(p->out); /* that a process of -j found damage, its status says */
-    closed = cf_writer_close(p->out, !refused, problem, sizeof problem);
+    closed = cf_writer_close(p->out, whole, problem, sizeof problem);
     p->out = NULL;
     if (closed != 0)
         cf_fail(p->tool, CF_EXIT_ENVIRONMENT, "%s",
