@@ -232,13 +232,13 @@ static void collect_hits(struct run *r, const struct cf_chunk *c, uint32_t first
 
 static void write_chunk(struct run *r, struct cf_chunk *c)
 {
-    const struct cf_shares_frame *t = c->frame, *const end = t + c->frame_count;
+    const struct cf_shares_frame *t = c->frame;
     const struct cf_shares *s = r->s;
+    size_t next = 0, left = c->frame_count;
     uint32_t first = 0;
-    size_t next = 0;
 
     for (size_t i = 0; i < cf_kept_count(c->frames) && !r->failed; i++) {
-        const int access = t < end && t->index == i;
+        const int access = left && t->index == i;
         struct cf_frame *f;
 
         if (access && !t->damaged)
@@ -246,8 +246,10 @@ static void write_chunk(struct run *r, struct cf_chunk *c)
         if ((!access || !t->damaged) && cf_kept_frame(c->frames, i, r->second, &f))
             r->failed = (access ? s->frame(s->arg, c, f, first, r->hit)
                                 : cf_writer_frame(s->writer, f)) != 0;
-        if (access)
+        if (access) {
             first += t++->rows;
+            left--;
+        }
     }
 }
 
