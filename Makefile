@@ -90,7 +90,7 @@ LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stre
 LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
-LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/shares/*.c filters/survey/*.c)
+LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) \
 	$(wildcard capture/record/*.c capture/operands/*.c capture/spe/*.c capture/watch/*.c) \
 	$(filter-out capture/alloc/shim_%,$(wildcard capture/alloc/*.c))

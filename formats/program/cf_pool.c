@@ -9,13 +9,7 @@
 
 struct place {
     void *job;
-    int ready;     /* its work() is done */
-    unsigned left; /* lanes that it has not gone through */
-};
-
-struct lane {
-    unsigned long next; /* job */
-    int busy;
+    int done;
 };
 
 struct thread {
@@ -25,10 +19,8 @@ struct thread {
 
 struct cf_pool {
     void (*work)(void *arg, void *job, unsigned thread);
-    void (*lane_work)(void *arg, void *job, unsigned lane, unsigned thread);
     void *arg;
-    unsigned threads, most, lanes;
-    struct lane *lane;
+    unsigned threads, most;
     struct thread *thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -37,56 +29,26 @@ struct cf_pool {
     int end;
 };
 
-/* A lane whose next job is ready; first that of the thread's number, whose data may still be in its
-   caches. NULL where there is none. */
-static struct lane *free_lane(const struct cf_pool *p, unsigned thread)
-{
-    for (unsigned i = 0; i < p->lanes; i++) {
-        struct lane *l = p->lane + (thread + i) % p->lanes;
-
-        if (!l->busy && l->next < p->given && p->ring[l->next % p->most].ready)
-            return l;
-    }
-    return NULL;
-}
-
-/* Does something, with the lock free meanwhile; 0 where there is nothing to do. */
-static int step(struct cf_pool *p, unsigned thread)
-{
-    struct lane *l = free_lane(p, thread);
-    struct place *at;
-
-    if (l) {
-        at = p->ring + l->next % p->most;
-        l->busy = 1;
-        pthread_mutex_unlock(&p->lock);
-        p->lane_work(p->arg, at->job, (unsigned)(l - p->lane), thread);
-        pthread_mutex_lock(&p->lock);
-        l->busy = 0;
-        l->next++;
-        at->left--;
-    } else if (p->begun < p->given) {
-        at = p->ring + p->begun++ % p->most;
-        pthread_mutex_unlock(&p->lock);
-        p->work(p->arg, at->job, thread);
-        pthread_mutex_lock(&p->lock);
-        at->ready = 1;
-    } else {
-        return 0;
-    }
-    pthread_cond_broadcast(&p->changed);
-    return 1;
-}
-
 static void *run(void *of)
 {
     struct thread *const t = of;
     struct cf_pool *const p = t->pool;
 
     pthread_mutex_lock(&p->lock);
-    while (!p->end)
-        if (!step(p, (unsigned)(t - p->thread)))
+    for (;;) {
+        struct place *at;
+
+        while (!p->end && p->begun == p->given)
             pthread_cond_wait(&p->changed, &p->lock);
+        if (p->end)
+            break;
+        at = p->ring + p->begun++ % p->most;
+        pthread_mutex_unlock(&p->lock);
+        p->work(p->arg, at->job, (unsigned)(t - p->thread));
+        pthread_mutex_lock(&p->lock);
+        at->done = 1;
+        pthread_cond_broadcast(&p->changed);
+    }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
@@ -119,17 +81,6 @@ struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
     return NULL;
 }
 
-int cf_pool_lanes(struct cf_pool *p, unsigned lanes,
-                  void (*lane)(void *arg, void *job, unsigned lane, unsigned thread))
-{
-    p->lane = calloc(lanes, sizeof(*p->lane));
-    if (!p->lane)
-        return -1;
-    p->lanes = lanes;
-    p->lane_work = lane;
-    return 0;
-}
-
 void cf_pool_free(struct cf_pool *p)
 {
     if (!p)
@@ -142,7 +93,6 @@ void cf_pool_free(struct cf_pool *p)
         pthread_join(p->thread[i].id, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
-    free(p->lane);
     free(p->ring);
     free(p->thread);
     free(p);
@@ -156,7 +106,7 @@ unsigned cf_pool_jobs(const struct cf_pool *p)
 void cf_pool_give(struct cf_pool *p, void *job)
 {
     pthread_mutex_lock(&p->lock);
-    p->ring[p->given++ % p->most] = (struct place){job, 0, p->lanes};
+    p->ring[p->given++ % p->most] = (struct place){job, 0};
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
@@ -168,7 +118,7 @@ void *cf_pool_take(struct cf_pool *p)
     if (p->taken == p->given)
         return NULL;
     pthread_mutex_lock(&p->lock);
-    while (!at->ready || at->left)
+    while (!at->done)
         pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
     p->taken++;

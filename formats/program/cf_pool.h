@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_pool.h - threads that do jobs at the same time, whose results are taken in the order in which
- * the jobs were given. Where a part of the work needs that order itself, it can be done in lanes.
+ * the jobs were given.
  */
 #ifndef CF_POOL_H
 #define CF_POOL_H
@@ -12,12 +12,6 @@ struct cf_pool;
    from 0. At most `most` jobs are in the pool at a time. NULL without memory or threads. */
 struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
                             void (*work)(void *arg, void *job, unsigned thread), void *arg);
-
-/* Has each job go through `lanes` further calls, lane(arg, job, lane, thread), when its work() is
-   done: those of a lane in the order of the jobs, one at a time, and those of different lanes side
-   by side. Before the first job. -1 without memory. */
-int cf_pool_lanes(struct cf_pool *p, unsigned lanes,
-                  void (*lane)(void *arg, void *job, unsigned lane, unsigned thread));
 
 /* Ends the threads; jobs that none has begun are forgotten. */
 void cf_pool_free(struct cf_pool *p);

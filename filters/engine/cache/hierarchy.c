@@ -286,31 +286,18 @@ static int make_runs(struct cf_hierarchy *h)
     return 0;
 }
 
-struct apart *cfh_apart_new(const struct cf_runs *like)
+static int make_apart(struct cf_hierarchy *h)
 {
-    const unsigned stores = like->options & CF_RUNS_STORES;
-    struct apart *a = calloc(1, sizeof *a);
+    const unsigned stores = h->runs[0]->options & CF_RUNS_STORES;
 
-    if (!a)
-        return NULL;
+    h->apart = malloc(sizeof *h->apart);
+    if (!h->apart)
+        return -1;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        a->runs[kind] =
-            cf_runs_new(like->shift, CF_RUNS_DATA | (kind == KIND_DATA ? stores : 0), BATCH);
-    a->both = cf_runs_new(like->shift, CF_RUNS_ALL, KINDS * BATCH);
-    if (a->runs[KIND_DATA] && a->runs[KIND_FETCH] && a->both)
-        return a;
-    cfh_apart_free(a);
-    return NULL;
-}
-
-void cfh_apart_free(struct apart *a)
-{
-    if (!a)
-        return;
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        cf_runs_free(a->runs[kind]);
-    cf_runs_free(a->both);
-    free(a);
+        h->apart->runs[kind] =
+            cf_runs_new(h->runs[0]->shift, CF_RUNS_DATA | (kind == KIND_DATA ? stores : 0), BATCH);
+    h->apart->both = cf_runs_new(h->runs[0]->shift, CF_RUNS_ALL, KINDS * BATCH);
+    return h->apart->runs[KIND_DATA] && h->apart->runs[KIND_FETCH] && h->apart->both ? 0 : -1;
 }
 
 struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
@@ -339,7 +326,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
         bad = no_memory(problem, size, NULL);
     if (!bad) {
         h->pipeline = cf_cpu() != CF_CPU_NONE && simple(h);
-        if (h->pipeline && h->split && !(h->apart = cfh_apart_new(h->runs[0])))
+        if (h->pipeline && h->split && make_apart(h) != 0)
             bad = no_memory(problem, size, NULL);
     }
     if (bad) {
@@ -373,7 +360,11 @@ void cf_hierarchy_free(struct cf_hierarchy *h)
     cf_cache_list_free(&h->merged);
     free(h->miss);
     free(h->victim);
-    cfh_apart_free(h->apart);
+    for (unsigned kind = 0; h->apart && kind < KINDS; kind++)
+        cf_runs_free(h->apart->runs[kind]);
+    if (h->apart)
+        cf_runs_free(h->apart->both);
+    free(h->apart);
     if (h->runs[1] != h->runs[0])
         cf_runs_free(h->runs[1]);
     cf_runs_free(h->runs[0]);

@@ -132,12 +132,6 @@ static inline void cfh_arrived(struct cf_hierarchy *h, enum class class, uint64_
     *(level == MEMORY ? &h->memory[class] : &h->tier[level].arrived[class]) += count;
 }
 
-static inline void cfh_all_arrived(struct cf_hierarchy *h, const uint64_t *count)
-{
-    for (enum class c = CLASS_LOAD; c < CLASSES; c++)
-        cfh_arrived(h, c, count[c]);
-}
-
 static inline unsigned depth_of(const struct cf_hierarchy *h, int level)
 {
     return level == MEMORY ? CF_FROM_MEMORY : h->tier[level].spec.depth;
@@ -174,41 +168,6 @@ CF_SIMD_CODE(cfh_serial_rows_code, cfh_serial_rows);
    both, and fetches are NULL. -1 without memory. */
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit);
-
-/* ---- hierarchy_rows.c ---- */
-
-/* Adds the rows of each class to arrived[]; returns the flushes. */
-uint64_t cfh_count_rows(const struct cf_runs *r, const uint8_t *op, uint32_t from, uint32_t to,
-                        uint64_t *arrived);
-/* The same of the further lines of rows. */
-void cfh_count_parts(const struct cf_runs *r, const uint8_t *op, uint64_t *arrived);
-
-/* The depth that a row has which causes no run: that of its first level. */
-void cfh_preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
-                uint8_t *hit);
-
-/* The accesses to come are of this core. */
-void cfh_on_core(struct cf_hierarchy *h, unsigned core);
-
-/* NULL without memory. */
-struct apart *cfh_apart_new(const struct cf_runs *like);
-void cfh_apart_free(struct apart *a);
-
-/* Puts rows of the two kinds apart and makes runs of each; 0 if a batch does not hold them all. */
-int cfh_take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op, const uint32_t *size,
-                   uint32_t from, uint32_t to, uint64_t space);
-
-/* Runs of both kinds in the order of their rows: what is dropped of one kind would hit, whatever
-   the other does in between. Arrays of rows have one element more than runs. */
-void cfh_merge_kinds(const struct cf_runs *data, const struct cf_runs *fetches,
-                     struct cf_runs *both);
-
-/* Which implementation takes a batch. */
-enum code { PIPELINE, SERIAL };
-
-/* Takes runs of the two kinds, at most BATCH of each. -1 without memory. */
-int cfh_run_kinds(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
-                  const uint8_t *op, unsigned core, enum code code, uint8_t *hit);
 
 /* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */
 enum { FIELD = 16, MOST_COUNTED = 1 << 15 };

@@ -14,21 +14,23 @@
 enum { FEW_ROWS = 32 };
 
 /* Line accesses at the first level, or at memory where there is none: one a row, and one for every
-   further line of it. The runs do not show them, since repeated references are dropped. */
-uint64_t cfh_count_rows(const struct cf_runs *r, const uint8_t *op, uint32_t from, uint32_t to,
-                        uint64_t *arrived)
+   further line of it. The runs do not show them, since repeated references are dropped.
+   Returns the flushes. */
+static uint64_t count_rows(struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
+                           uint64_t *fetches)
 {
     uint64_t n[CF_FLUSH + 1] = {0};
 
-    cf_runs_ops(r, op ? op + from : NULL, to - from, n);
-    arrived[CLASS_LOAD] += n[CF_LOAD];
-    arrived[CLASS_STORE] += n[CF_STORE];
-    arrived[CLASS_FETCH] += n[CF_IFETCH];
-    arrived[CLASS_PREFETCH] += n[CF_PREFETCH];
+    cf_runs_ops(h->runs[0], op ? op + from : NULL, to - from, n);
+    cfh_arrived(h, CLASS_LOAD, n[CF_LOAD]);
+    cfh_arrived(h, CLASS_STORE, n[CF_STORE]);
+    cfh_arrived(h, CLASS_FETCH, n[CF_IFETCH]);
+    cfh_arrived(h, CLASS_PREFETCH, n[CF_PREFETCH]);
+    *fetches = n[CF_IFETCH];
     return n[CF_FLUSH];
 }
 
-void cfh_count_parts(const struct cf_runs *r, const uint8_t *op, uint64_t *arrived)
+static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
 {
     const uint64_t parts = 0x0101010101010101u * CF_RUN_PART;
 
@@ -46,20 +48,13 @@ void cfh_count_parts(const struct cf_runs *r, const uint8_t *op, uint64_t *arriv
         }
         for (; i < end; i++)
             if ((r->flags[i] & (CF_RUN_PART | CF_RUN_FLUSH)) == CF_RUN_PART)
-                arrived[class_of_op(op, r->row[i])]++;
+                cfh_arrived(h, class_of_op(op, r->row[i]), 1);
     }
 }
 
-static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
-{
-    uint64_t arrived[CLASSES] = {0};
-
-    cfh_count_parts(r, op, arrived);
-    cfh_all_arrived(h, arrived);
-}
-
-void cfh_preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
-                uint8_t *hit)
+/* The depth that a row has which causes no run: that of its first level. */
+static void preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
+                   uint8_t *hit)
 {
     memset(hit + from, h->first_depth[KIND_DATA], to - from);
     if (h->first_depth[KIND_FETCH] != h->first_depth[KIND_DATA])
@@ -67,6 +62,9 @@ void cfh_preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, 
             if (op[i] == CF_IFETCH)
                 hit[i] = h->first_depth[KIND_FETCH];
 }
+
+/* Which implementation takes a batch. */
+enum code { PIPELINE, SERIAL };
 
 static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t *addr,
                        const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to,
@@ -89,8 +87,9 @@ static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
         row[i] = of[row[i]];
 }
 
-int cfh_take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op, const uint32_t *size,
-                   uint32_t from, uint32_t to, uint64_t space)
+/* Puts rows of the two kinds apart and makes runs of each; 0 if a batch does not hold them all. */
+static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
+                      const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
 {
     uint32_t n[KINDS] = {0};
 
@@ -121,10 +120,12 @@ int cfh_take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op, con
     return 1;
 }
 
-void cfh_merge_kinds(const struct cf_runs *data, const struct cf_runs *fetches,
-                     struct cf_runs *both)
+/* Runs of both kinds in the order of their rows: what is dropped of one kind would hit, whatever
+   the other does in between. */
+static const struct cf_runs *merge_kinds(struct apart *a)
 {
-    const uint32_t after_data = data->row[data->count], after_fetch = fetches->row[fetches->count];
+    const struct cf_runs *data = a->runs[KIND_DATA], *fetches = a->runs[KIND_FETCH];
+    struct cf_runs *both = a->both;
     uint32_t d = 0, f = 0, n = 0;
 
     /* the row behind the last of a list is above all */
@@ -142,18 +143,7 @@ void cfh_merge_kinds(const struct cf_runs *data, const struct cf_runs *fetches,
         d += (uint32_t)!fetch;
     }
     both->count = n;
-    data->row[data->count] = after_data;
-    fetches->row[fetches->count] = after_fetch;
-}
-
-int cfh_run_kinds(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
-                  const uint8_t *op, unsigned core, enum code code, uint8_t *hit)
-{
-    if (code == PIPELINE)
-        return cfh_pipeline(h, data, fetches, op, core, hit);
-    cfh_merge_kinds(data, fetches, h->apart->both);
-    h->serial(h, h->apart->both, op, core, hit);
-    return 0;
+    return both;
 }
 
 static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
@@ -165,7 +155,7 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     for (uint32_t end; from < to; from = end) {
         /* lines that straddle are a few, for which there is some room */
         end = to - from > BATCH / 4 * 3 ? from + BATCH / 4 * 3 : to;
-        if (!cfh_take_apart(a, addr, op, size, from, end, space)) {
+        if (!take_apart(a, addr, op, size, from, end, space)) {
             if (run_batches(h, h->runs[0], addr, op, size, from, end, core, space, SERIAL, hit) !=
                 0)
                 return -1;
@@ -173,23 +163,12 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         }
         for (unsigned kind = 0; kind < KINDS; kind++)
             count_parts(h, a->runs[kind], op);
-        if (cfh_run_kinds(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, code, hit) != 0)
+        if (code == SERIAL)
+            h->serial(h, merge_kinds(a), op, core, hit);
+        else if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
             return -1;
     }
     return 0;
-}
-
-void cfh_on_core(struct cf_hierarchy *h, unsigned core)
-{
-    if (h->has_run && h->core != core) {
-        h->several_cores = 1;
-        h->coherent = h->may_share;
-    }
-    h->has_run = 1;
-    if (h->core != core)
-        for (unsigned i = 0; i < h->levels; i++)
-            h->tier[i].at = core / h->tier[i].shared;
-    h->core = core;
 }
 
 int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
@@ -200,18 +179,24 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     const unsigned least = shift[0] < shift[1] ? shift[0] : shift[1];
     /* a key of the shorter lines, so that both kinds call the same memory the same */
     const uint64_t key[KINDS] = {space >> (shift[0] - least), space >> (shift[1] - least)};
-    uint64_t arrived[CLASSES] = {0}, fetches, flushes;
+    uint64_t fetches, flushes;
     enum code code;
     int status = 0, apart, broken;
 
     if (from >= to)
         return 0;
     core %= h->cores;
-    cfh_on_core(h, core);
-    cfh_preset(h, op, from, to, hit);
-    flushes = cfh_count_rows(h->runs[0], op, from, to, arrived);
-    fetches = arrived[CLASS_FETCH];
-    cfh_all_arrived(h, arrived);
+    if (h->has_run && h->core != core) {
+        h->several_cores = 1;
+        h->coherent = h->may_share;
+    }
+    h->has_run = 1;
+    if (h->core != core)
+        for (unsigned i = 0; i < h->levels; i++)
+            h->tier[i].at = core / h->tier[i].shared;
+    h->core = core;
+    preset(h, op, from, to, hit);
+    flushes = count_rows(h, op, from, to, &fetches);
     apart = h->apart && op && !flushes && !h->watched && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
     broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;

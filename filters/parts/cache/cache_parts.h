@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_parts.h - parts of cf-cache: its options (options.c), those that name a level (levels.c),
- * accesses by physical address (placed.c, colours.c), by several threads (jobs.c), the summary
- * (summary.c), and what the modelled caches hold, as the
+ * cache_parts.h - parts of cf-cache: its options that name a level (levels.c), accesses by physical
+ * address (placed.c, colours.c), the summary (summary.c), and what the modelled caches hold, as the
  * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
  * Invisible", section 6; snapshot.c).
  *
@@ -16,7 +15,6 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/snapshot/frames.h"
 #include "filters/engine/cache/hierarchy.h"
-#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 /* ---- levels.c; all exit where an option does not fit the machine ---- */
@@ -119,50 +117,5 @@ void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarch
 /* The same for a terminal, without the columns that are zero everywhere. */
 void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h,
                    unsigned cores);
-
-/* ---- options.c ---- */
-
-enum { MASKS = 1024, MOST_JOBS = 256 };
-
-struct options {
-    const char *machine, *output, *summary_file;
-    int summary;
-    unsigned cores; /* 0: the machine's */
-    const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
-    unsigned prefetches, masks;
-    const char *snapshot_level;
-    int frames, ram, page_size; /* options for frames that are given */
-    uint64_t seed;
-    unsigned jobs;
-    struct frame_options frame;
-    struct snapshot_options snapshot; /* every 0: none */
-};
-
-/* Reads the command line. Exits where options do not go together. */
-void options_read(struct options *o, struct cf_tool *t, int argc, char **argv);
-
-/* Which option for frames is given, NULL where none is. */
-const char *options_for_frames(const struct options *o);
-
-/* ---- jobs.c: by several threads ---- */
-
-struct jobs {
-    struct cf_tool *tool;
-    const struct options *o;
-    const struct cf_machine *machine;
-    const struct cf_hierarchy_options *how;
-    struct cf_hierarchy *model; /* gets all counts */
-    struct cf_cores *cores;
-    struct cf_made *made;
-    struct cf_writer *w; /* set by run_jobs() */
-};
-
-/* Exits where the machine cannot be modelled. */
-struct cf_hierarchy *new_model(const struct cf_tool *t, const struct cf_machine *m,
-                               const struct cf_hierarchy_options *how, const char *name);
-
-/* Reads the whole stream, by o->jobs threads; 0, and nothing is read, where one must do it all,
-   which is said. `w` may be NULL. */
-int run_jobs(struct jobs *j, struct cf_reader *r, struct cf_writer *w);
 
 #endif
