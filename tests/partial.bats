@@ -27,14 +27,19 @@ whole_parts() {
     done
 }
 
-# whole FILE COMMAND...: and by three processes
-whole() {
-    whole_parts "$@"
+# three FILE COMMAND...: by three processes, as of the whole
+three() {
     local file=$1
     shift
     "$@" -j 3 "$file" >joined.csv 2>joined.err || fail "-j 3: $*"
     same all.csv joined.csv
     same all.err joined.err
+}
+
+# whole FILE COMMAND...: and by three processes
+whole() {
+    whole_parts "$@"
+    three "$@"
 }
 
 # agrees FILE COMMAND...: by some numbers of parts, which change from call to call, as of the whole; the
@@ -57,11 +62,7 @@ agrees() {
 # by_all FILE COMMAND...: and by three processes
 by_all() {
     agrees "$@"
-    local file=$1
-    shift
-    "$@" -j 3 "$file" >joined.csv 2>joined.err || fail "-j 3: $*"
-    same all.csv joined.csv
-    same all.err joined.err
+    three "$@"
 }
 
 @test "cf-rank: every key and value, of parts and by processes" {
