@@ -287,8 +287,13 @@ $(B)/test/test_probe_noise: $(B)/obj/tests/unit/test_probe_noise.o $(PROBE_SEARC
 	$(linked)
 
 # Its patterns, walked to be recorded.
-WALKED := steady second policy conflict beyond code relation tlb frames pattern measure chain
-$(B)/test/walk_patterns: $(call objects,$(WALKED:%=capture/probe/%.c) capture/cf_clock.c formats/base/cf_sequence.c)
+WALKED := steady first second policy conflict beyond code relation tlb frames pattern measure chain
+$(B)/test/walk_patterns: $(call objects,$(WALKED:%=capture/probe/%.c) capture/cf_clock.c formats/base/cf_sequence.c formats/base/cf_memory.c)
+
+# The first level of a machine that is disturbed; what is behind it is linked, and not reached.
+$(B)/test/test_first: $(B)/obj/tests/unit/test_first.o $(call objects,$(filter-out capture/probe/chain.c, \
+	$(WALKED:%=capture/probe/%.c))) $(LIBFORMATS)
+	$(linked)
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)

@@ -31,7 +31,7 @@ static const char usage[] =
     "      --quick          only what the searches need, without the steps of the paper\n"
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
-    "                       line, ways, way-size, pair, levels, latency, inclusion, pages,\n"
+    "                       line, ways, way-size, apart, pair, levels, latency, inclusion, pages,\n"
     "                       window, policy, index, share, tlb, size.code, associativity.code,\n"
     "                       ways.code, latency.code\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
@@ -46,8 +46,8 @@ static const char usage[] =
 
 /* clang-format off */
 static const char *const experiments[] = {
-    "capacity", "associativity", "block", "size", "line", "ways", "way-size", "pair", "levels",
-    "latency", "inclusion", "pages", "window", "policy", "index", "share", "tlb",
+    "capacity", "associativity", "block", "size", "line", "ways", "way-size", "apart", "pair",
+    "levels", "latency", "inclusion", "pages", "window", "policy", "index", "share", "tlb",
     "size.code", "associativity.code", "ways.code", "latency.code",
 };
 /* clang-format on */
@@ -238,8 +238,9 @@ static int measure(struct capture *k, struct cf_model *model)
         cf_out_of_memory(&k->tool);
     if (status == CF_EXIT_OK && p->error && p->error != EINTR && p->error != EPIPE)
         cf_fail(&k->tool, CF_EXIT_ENVIRONMENT, "a pattern cannot run: %s", strerror(p->error));
-    if (status == CF_EXIT_OK && !p->error && !p->levels)
-        cf_fail(&k->tool, CF_EXIT_INPUT, "no cache was found: see the rows");
+    k->none = status == CF_EXIT_OK && !p->error && !p->levels;
+    if (k->none) /* the rows are whole all the same: who infers from them says what is missing */
+        cf_warn(&k->tool, "no cache was found: see the rows");
     if (status || p->error)
         cf_writer_cut(k->writer);
     return status;
@@ -278,5 +279,5 @@ int main(int argc, char **argv)
     probe_free(&k.probe);
     session_close(&k);
     cf_command_end(&k.command, k.writer);
-    return cf_command_finish(&k.command, status, 0);
+    return cf_command_finish(&k.command, k.none ? CF_EXIT_INPUT : status, 0);
 }

@@ -24,17 +24,15 @@
 #include "capture/probe/chain.h"
 #include "capture/probe/counter.h"
 #include "capture/probe/here.h"
+#include "capture/probe/pace.h"
 #include "formats/stream/cf.h"
 
 enum {
     TRIES = 4,          /* of a visit that is spoilt */
-    REFERENCE = 2000,   /* dependent multiplications and additions */
     DRIFT_PERCENT = 10, /* by which the reference may take longer than at its best */
     FLUSHED = 200,      /* lines that a counter has to count */
-    CALIBRATE = 200,    /* times that the clock is read for its step and cost */
-    STEPS_A_SECOND = 1000000,
-    PAGE = 4096, /* of what was visited, whatever pages the system has */
-    LEVELS = 4,  /* that have counters of their own; the last one of code */
+    PAGE = 4096,        /* of what was visited, whatever pages the system has */
+    LEVELS = 4,         /* that have counters of their own; the last one of code */
 };
 
 struct cf_here {
@@ -51,9 +49,7 @@ struct cf_here {
     size_t targets;               /* that there is room for */
     uint64_t seed;                /* of their order */
     int executable;               /* the buffer is, and can't be written */
-    uint64_t best;                /* ticks of the reference loop */
-    uint64_t overhead;            /* ticks of a walk without a step */
-    uint64_t step;
+    struct pace pace;
 };
 
 /* ---- the CPU ---- */
@@ -69,71 +65,6 @@ static int move_to(unsigned cpu)
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
     return sched_setaffinity(0, sizeof set, &set);
-}
-
-static uint64_t reference(void)
-{
-    uint64_t ticks = cf_clock(), x = ticks | 1;
-
-    for (unsigned i = 0; i < REFERENCE; i++) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        __asm__ volatile("" : "+r"(x)); /* each waits for the one before */
-    }
-    return cf_clock() - ticks;
-}
-
-/* Ticks by which a clock advances that shows none in a reference loop; UINT64_MAX: it stands. */
-static uint64_t wait_for_step(void)
-{
-    const uint64_t begin = cf_clock();
-    struct timespec now, end;
-
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec++;
-    do {
-        const uint64_t ticks = cf_clock() - begin;
-
-        if (ticks)
-            return ticks;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
-    return UINT64_MAX;
-}
-
-/* The clock's step is what all times between two readings are a multiple of. */
-static void calibrate(struct cf_here *h)
-{
-    h->best = h->overhead = UINT64_MAX;
-    h->step = 0;
-    for (unsigned i = 0; i < CALIBRATE; i++) {
-        const uint64_t loop = reference(), begin = cf_clock();
-        const uint64_t ticks = cf_clock() - begin;
-
-        h->best = loop < h->best ? loop : h->best;
-        h->overhead = ticks < h->overhead ? ticks : h->overhead;
-        for (uint64_t a = loop, rest; a; a = rest) {
-            rest = h->step % a;
-            h->step = a;
-        }
-    }
-    if (!h->step)
-        h->step = wait_for_step();
-}
-
-/* A visit takes some 50 microseconds: -1 where the clock could not tell its parts. */
-static int check_clock(const struct cf_here *h, char *why, size_t size)
-{
-    const uint64_t hz = cf_clock_hz();
-
-    if (h->step == UINT64_MAX)
-        snprintf(why, size, "the clock %s stands still", cf_clock_name());
-    else if (h->step > hz / STEPS_A_SECOND)
-        snprintf(why, size,
-                 "the clock %s advances by %.0f ns at once: too coarse to measure caches",
-                 cf_clock_name(), (double)h->step * 1e9 / (double)hz);
-    else
-        return 0;
-    return -1;
 }
 
 /* ---- a visit ---- */
@@ -227,7 +158,7 @@ static void walk_all(struct cf_here *h, const struct cf_visit *v, struct cf_meas
         node = cf_chain_walk(node, (uint64_t)v->count * v->rounds);
     }
     ticks = cf_clock() - ticks;
-    m->time = ticks > h->overhead ? ticks - h->overhead : 0;
+    m->time = ticks > h->pace.overhead ? ticks - h->pace.overhead : 0;
     m->method = CF_METHOD_CLOCK;
 }
 
@@ -311,9 +242,9 @@ static const struct cf_counter *counter_of(struct cf_here *h, unsigned level, in
 static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
 {
     const struct cf_counter *counter = counter_of(h, v->level, v->code);
-    const uint64_t limit = h->best + h->best * DRIFT_PERCENT / 100 + h->step;
+    const uint64_t limit = h->pace.best + h->pace.best * DRIFT_PERCENT / 100 + h->pace.step;
     const long switched = switches();
-    uint64_t loop = reference(), after;
+    uint64_t before = pace_loop(), after;
     int cpu;
 
     memset(m, 0, sizeof *m);
@@ -322,21 +253,21 @@ static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured 
     if (counter && !v->each) {
         if (walk_counted(h, v, m, counter) != 0)
             return -1;
-    } else if ((v->each || v->limit > 4 * h->step) && !v->code)
+    } else if ((v->each || v->limit > 4 * h->pace.step) && !v->code)
         walk_each(h, v, m);
     else
         walk_all(h, v, m);
-    after = reference();
+    after = pace_loop();
     m->accesses = (uint64_t)v->count * v->rounds;
     cpu = sched_getcpu();
     m->cpu = cpu < 0 ? h->cpu : (unsigned)cpu;
-    if (!m->spoilt && (switches() != switched || loop > limit || after > limit))
+    if (!m->spoilt && (switches() != switched || before > limit || after > limit))
         m->spoilt = CF_SPOILT_DRIFT;
     if (m->spoilt != CF_SPOILT_MULTIPLEXED && m->cpu != (v->cpu ? v->cpu - 1 : h->cpu))
         m->spoilt = CF_SPOILT_MIGRATED;
-    loop = after < loop ? after : loop;
-    if (m->method == CF_METHOD_CLOCK && loop > h->best)
-        m->time = (uint64_t)((double)m->time * (double)h->best / (double)loop);
+    before = after < before ? after : before;
+    if (m->method == CF_METHOD_CLOCK && before > h->pace.best)
+        m->time = (uint64_t)((double)m->time * (double)h->pace.best / (double)before);
     return 0;
 }
 
@@ -439,13 +370,16 @@ struct cf_here *cf_here_new(const struct cf_here_options *o, char *why, size_t s
         cf_here_free(h);
         return NULL;
     }
-    calibrate(h);
-    if (check_clock(h, why, size) != 0) {
+    pace_take(&h->pace);
+    if (pace_check(&h->pace, why, size) != 0) {
         cf_here_free(h);
         return NULL;
     }
-    h->bench = (struct cf_bench){
-        .self = h, .forget = here_forget, .run = here_run, .step = h->step, .size = h->buffer.size};
+    h->bench = (struct cf_bench){.self = h,
+                                 .forget = here_forget,
+                                 .run = here_run,
+                                 .step = h->pace.step,
+                                 .size = h->buffer.size};
     return h;
 }
 

@@ -235,7 +235,7 @@ int probe_policy_steady(struct probe *p, uint32_t repeats)
         return 0;
     if (median_ticks(p, l->size / 2, &hit) != 0 || median_ticks(p, BEYOND * l->size, &miss) != 0)
         return -1;
-    if (miss < hit + 2)
+    if (miss < hit + 2 * (p->bench->step ? p->bench->step : 1))
         return 0;
     return probe_policy(p, SETS, repeats, (miss - hit) / 2);
 }

@@ -80,6 +80,7 @@ struct probe {
     double done;       /* steady: share of the work, from 0 to 1 */
     int coarse;        /* steady: the clock is too coarse to time single accesses */
     const char *late;  /* steady: the first of what was left out, or NULL */
+    unsigned attempts; /* steady: at the first level, until all that was measured of it agreed */
     /* What belongs to the functions. */
     struct probe_nodes nodes, spare; /* spare: some of them */
     uint64_t *there, top;            /* which nodes there are, and the last; NULL: not noted yet */

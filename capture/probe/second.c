@@ -15,7 +15,8 @@ enum {
     FRAME = 4096,  /* the smallest page of any host */
     REFUSED = 400, /* with 64 colours one that is not full is missed once in 500 searches */
     TRIES = 12,
-    COARSE = 4,     /* steps of the clock: what takes less is not timed by itself */
+    COARSE = 4,     /* steps of the clock: what takes less is not timed by itself, nor what is not
+                       told from a hit by two */
     ATTEMPTS = 3,   /* to find the second level of a machine that is disturbed */
     BEYOND = 8,     /* pages more than fit */
     SAMPLES = 4096, /* accesses timed by themselves */
@@ -156,7 +157,7 @@ int steady_second(struct probe *p, uint32_t repeats)
         return -1;
     }
     f.limit = near + near * 2 / 5;
-    if (f.limit <= COARSE * p->bench->step) {
+    if (f.limit <= COARSE * p->bench->step || f.limit - near < 2 * p->bench->step) {
         p->coarse = 1;
         return 0;
     }

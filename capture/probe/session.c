@@ -105,6 +105,10 @@ void session_measure(struct capture *k)
     p->until = k->began + (uint64_t)seconds * 1000000000;
     if (probe_steady(p, o->quick ? 15 : o->thorough ? 51 : 21) != 0 || k->tool.quiet)
         return;
+    if (p->attempts > 1)
+        cf_warn(&k->tool, "the first level was measured %u times%s", p->attempts,
+                p->level[0].way_size ? ", until all of it agreed"
+                                     : ", and not all of it agreed: its ways are not told");
     if (p->coarse)
         cf_warn(&k->tool, "the clock is too coarse to time single accesses: only the first level "
                           "is looked for");

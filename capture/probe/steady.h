@@ -38,9 +38,15 @@ int steady_keep(struct probe *p, struct steady_rows *k, const char *experiment, 
                 const struct cf_measured *m);
 /* Writes them, as those of another experiment where one is named, and frees them. */
 void steady_emit(struct probe *p, struct steady_rows *k, const char *experiment, unsigned level);
+void steady_drop(struct steady_rows *k);
 
 /* Each: `repeats` of all; what cannot be measured here is left out. -1 with p->error. */
 
+/* first.c: size, ways, line and latency of the first level, without which nothing else is looked
+   for: 1, or 0 where it was not found */
+int steady_first(struct probe *p, uint32_t repeats);
+/* first.c: the steps of the paper, of the first level */
+int steady_paper(struct probe *p, uint32_t repeats);
 /* second.c: size, ways and latency of the second level, and what relation.c says of it */
 int steady_second(struct probe *p, uint32_t repeats);
 /* beyond.c: latency of memory, and of a third level where there is one */

@@ -25,6 +25,7 @@
 #include "capture/probe/counter.c"
 #include "capture/probe/frames.c"
 #include "capture/probe/here.c"
+#include "capture/probe/pace.c"
 #undef cf_perf_open
 int cf_perf_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 
@@ -245,7 +246,7 @@ static void told_counters(void)
     h = cf_here_new(&o, reason, sizeof reason);
     need(h != NULL, "a bench");
     /* it is also too slow, and on another CPU than it should be: that is not what is said */
-    h->best = 0, h->step = 0, h->cpu = CPU_SETSIZE;
+    h->pace.best = 0, h->pace.step = 0, h->cpu = CPU_SETSIZE;
     ok(visit(cf_here_bench(h), offset, NODES, &m) == 0 && m.method == CF_METHOD_COUNTER &&
            m.spoilt == CF_SPOILT_MULTIPLEXED,
        "not all the time: the visit is spoilt");
@@ -253,18 +254,42 @@ static void told_counters(void)
     told.on = 0;
 }
 
+/* By how much a clock advances, whatever its ticks are. */
+static void steps(void)
+{
+    uint64_t time[CALIBRATE];
+
+    for (unsigned i = 0; i < CALIBRATE; i++)
+        time[i] = (uint64_t)((40 + i * 7 % 50) * 24.45);
+    is_u64(step_of(time, CALIBRATE), 24, "a clock of 100 MHz that counts in ticks of 2.445 GHz");
+    for (unsigned i = 0; i < CALIBRATE; i++)
+        time[i] = 100 + 2 * (i * 7 % 150) + (i % 90 ? 0 : 40000);
+    is_u64(step_of(time, CALIBRATE), 2, "one that advances by 2, and two interruptions");
+    for (unsigned i = 0; i < CALIBRATE; i++)
+        time[i] = i % 9 + (i % 70 ? 0 : 5000);
+    is_u64(step_of(time, CALIBRATE), 1, "a slow one, whose times are a few ticks");
+    for (unsigned i = 0; i < CALIBRATE; i++)
+        time[i] = i % 2;
+    is_u64(step_of(time, CALIBRATE), 1, "a slower one");
+    for (unsigned i = 0; i < CALIBRATE; i++)
+        time[i] = 41 * (i % 3);
+    is_u64(step_of(time, CALIBRATE), 41, "one of 24 MHz in nanoseconds");
+    memset(time, 0, sizeof time);
+    is_u64(step_of(time, CALIBRATE), 0, "all alike");
+}
+
 /* What the clock says is no longer true where the processor became slower, or was taken away. */
 static void spoilt(struct cf_here *h)
 {
-    const uint64_t best = h->best;
+    const uint64_t best = h->pace.best;
     struct cf_measured m;
     uint64_t offset[NODES];
 
     some_nodes(offset, NODES);
-    h->best = 1;
+    h->pace.best = 1;
     ok(visit(&h->bench, offset, NODES, &m) == 0 && m.spoilt == CF_SPOILT_DRIFT,
        "a reference loop that takes longer spoils a visit");
-    h->best = best;
+    h->pace.best = best;
     h->cpu++;
     ok(visit(&h->bench, offset, NODES, &m) == 0 && m.spoilt == CF_SPOILT_MIGRATED,
        "so does another CPU");
@@ -384,6 +409,7 @@ int main(void)
 
     chains();
     counter();
+    steps();
     frames();
     ok(!cf_here_new(&(struct cf_here_options){.size = SIZE, .cpu = 70000}, why, sizeof why),
        "no such CPU: %s", why);

@@ -10,7 +10,7 @@
 /* The likelihood of a place is computed with the base line of the points before it, which is
    estimated anew at the first so many of them, then at every twelfth part more, and of many at
    every third. */
-enum { EACH = 16, MANY = 256, HIDDEN_MOST = 256 };
+enum { EACH = 16, MANY = 256, HIDDEN_MOST = 256, TOO_SOON = 32 /* part of a window */ };
 
 /* Below this part of the base line, times of one machine differ for many reasons. */
 static const double TIME_GRAIN = 0.003;
@@ -332,7 +332,9 @@ int cf_change_find(struct cf_change *c, const struct cf_points *p, struct cf_cha
                        .outlier = 0.02};
     int status = -1;
 
-    *c = (struct cf_change){.state = CF_CHANGE_FEW, .first = rule.falls || rule.first};
+    *c = (struct cf_change){.state = CF_CHANGE_FEW,
+                            .first = rule.falls || rule.first,
+                            .window = s.window && !rule.exact};
     c->parameter = calloc(room, sizeof *c->parameter);
     c->chance = calloc(room, sizeof *c->chance);
     s.value = calloc(6 * room, sizeof *s.value);
@@ -362,11 +364,12 @@ void cf_change_free(struct cf_change *c)
     c->count = 0;
 }
 
-double cf_change_chance(const struct cf_change *c, uint64_t value)
+/* At how many parameters it would have to change: those that are less, or where it rises at most as
+   great. */
+static size_t place_of(const struct cf_change *c, uint64_t value)
 {
     size_t low = 0, high = c->count;
 
-    /* how many parameters are less, or where it rises at most as great */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
@@ -375,5 +378,23 @@ double cf_change_chance(const struct cf_change *c, uint64_t value)
         else
             high = middle;
     }
-    return c->chance ? c->chance[low] : 0;
+    return low;
+}
+
+uint64_t cf_change_reach(const struct cf_change *c, uint64_t value)
+{
+    return c->window ? value + value / (TOO_SOON - 1) : value;
+}
+
+double cf_change_chance(const struct cf_change *c, uint64_t value)
+{
+    const size_t at = place_of(c, value);
+    double chance = c->chance ? c->chance[at] : 0;
+
+    for (size_t k = at; c->chance && c->window && k > 1; k--) {
+        if (cf_change_reach(c, c->parameter[k - 1]) <= value)
+            break;
+        chance = fmax(chance, c->chance[k - 1] / 2);
+    }
+    return chance;
 }

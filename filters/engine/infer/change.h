@@ -48,6 +48,7 @@ struct cf_change {
     uint64_t beyond;      /* its neighbour on the other side */
     uint64_t least, most; /* the value lies from least to most with 99 % */
     double confidence;    /* from 0 to 1: of [value, beyond) or (beyond, value] */
+    int window;           /* of times, as in the rule: see cf_change_chance() */
     double base, step;    /* values of points that fit, and the median of those that do not */
     size_t outliers;      /* points on the wrong side */
     size_t count;         /* points that have a value */
@@ -61,7 +62,11 @@ int cf_change_find(struct cf_change *c, const struct cf_points *p,
                    struct cf_change_rule rule) CF_MUST_CHECK;
 void cf_change_free(struct cf_change *c);
 
-/* How likely the change is that a true value makes. */
+/* How likely the change is that a true value makes. Windows that are timed on a machine, no model,
+   may end too soon, by up to a 32nd, since lines of other programs and of the kernel are in the
+   cache as well: half as likely as where the change is. */
 double cf_change_chance(const struct cf_change *c, uint64_t value);
+/* The largest value that may make a change at `value`. */
+uint64_t cf_change_reach(const struct cf_change *c, uint64_t value);
 
 #endif

@@ -77,7 +77,7 @@ static int span(const struct cf_change *c, size_t j, uint64_t *from, uint64_t *t
     if (j == 0 || j >= c->count || c->chance[j] < UNLIKELY)
         return 0;
     *from = c->parameter[j - 1] + (c->first ? 1 : 0);
-    *to = c->parameter[j] - (c->first ? 0 : 1);
+    *to = cf_change_reach(c, c->parameter[j] - (c->first ? 0 : 1));
     return 1;
 }
 

@@ -2,6 +2,7 @@
 /* points.c - see points.h. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/cf_number.h"
 #include "filters/engine/infer/points.h"
@@ -30,6 +31,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of times, the lower half of the repeats: the standard deviation of a normal distribution is so
+   many times the median distance of those below its median from its lower quartile. */
+enum { HALF_LEAST = 6, HALF_MOST = 64 };
+static const double HALF_FACTOR = 2.4;
+
 double cf_median(double *value, size_t count)
 {
     if (!count)
@@ -46,19 +52,30 @@ static double factor(size_t count)
     return 1.4826 * (count < 10 ? few[count] : (double)count / ((double)count - 0.8));
 }
 
+/* Median distance of values, which rise, from `from`: they become these distances. */
+static double distance(double *value, size_t n, double from)
+{
+    for (size_t i = 0; i < n; i++)
+        value[i] = fabs(value[i] - from);
+    return cf_median(value, n);
+}
+
 /* Takes the values of a group into its point; they change their order. */
 static void take_group(struct cf_point *p, double *value, uint32_t n, int counted)
 {
-    double median, spread = 0, is;
+    const size_t low = (n + 1) / 2;
+    double half[HALF_MOST], median, spread = 0, is;
 
     if (!n)
         return;
     median = cf_median(value, n);
     is = value[counted ? 0 : (size_t)((double)(n - 1) * 0.25 + 0.5)];
-    for (uint32_t i = 0; i < n; i++)
-        value[i] = fabs(value[i] - median);
+    if (low <= HALF_MOST)
+        memcpy(half, value, low * sizeof *half);
     if (n > 1)
-        spread = factor(n) * cf_median(value, n);
+        spread = factor(n) * distance(value, n, median);
+    if (!counted && low >= HALF_LEAST && low <= HALF_MOST)
+        spread = fmin(spread, HALF_FACTOR * distance(half, low, is));
     if (p->good && is <= p->value)
         return;
     p->value = is;

@@ -7,7 +7,9 @@
  * is their lower quartile, which half of the repeats may be too slow for. Spoilt measurements are
  * left out. How far repeats lie apart is their median distance from their median, made that of a
  * normal distribution (C. Croux, P. J. Rousseeuw, "Time-efficient algorithms for two highly
- * robust estimators of scale", COMPSTAT 1992, has the factors for few repeats).
+ * robust estimators of scale", COMPSTAT 1992, has the factors for few repeats). Of times with a
+ * dozen repeats it is no more than that of the lower half says, since another program that takes
+ * part of a cache for a while may disturb more than half of them.
  *
  * Memory: 64 bytes a point.
  */

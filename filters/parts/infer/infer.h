@@ -21,6 +21,7 @@ enum experiment {
     X_LINE,
     X_BLOCK,
     X_WAY_SIZE,
+    X_APART,
     X_PAIR,
     X_PAGES,
     X_LATENCY,

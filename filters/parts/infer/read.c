@@ -14,6 +14,7 @@ const struct experiment_kind experiment_kinds[X_KNOWN] = {
     [X_BLOCK] = {"block", "offset of the second half, bytes", GEOMETRY, CF_OF_LINE, {.falls = 1}},
     [X_WAY_SIZE] =
         {"way-size", "bytes left out at the end", GEOMETRY, CF_OF_WAY_SIZE, {.falls = 1}},
+    [X_APART] = {"apart", "bytes between lines", GEOMETRY, CF_OF_WAY_SIZE, {.first = 1}},
     [X_PAIR] = {"pair", "bytes between two accesses", GEOMETRY, CF_OF_LINE, {.first = 1}},
     [X_PAGES] = {"pages", "bytes of the pages of a line each", GEOMETRY, CF_OF_SIZE, {0}},
     [X_LATENCY] = {"latency", "bytes visited", NO_CHANGE, CF_OF_SIZE, {0}},
