@@ -33,6 +33,7 @@ enum {
     ATTEMPT_PERCENT = 40,        /* of the time, after which there is no further one */
     PAUSE_NS = 50 * 1000 * 1000, /* before another */
     NO_CACHE = 2,
+    STEPS_ATTEMPTS = 8,
 };
 
 static const double jump = 1.25, near_jump = 1.1, rise = 1.02; /* times the base line */
@@ -194,7 +195,17 @@ static int end_of_first(struct first *f, uint64_t *from, uint64_t *to)
 }
 
 /* The last window before they take longer for good, in at least a quarter of the repeats: another
-   guest on the core leaves few of them quiet. */
+   guest on the core leaves few of them quiet. 0: there is none. */
+static uint64_t last_low(const struct series *s)
+{
+    const double base = base_line(s, PARTS);
+    size_t k = s->count;
+
+    while (k && !(s->point[k - 1].quartile <= base * rise))
+        k--;
+    return k ? s->point[k - 1].parameter : 0;
+}
+
 static int size_of_first(struct first *f, uint64_t from, uint64_t to)
 {
     const uint64_t line = f->p->level[0].line;
@@ -210,14 +221,7 @@ static int size_of_first(struct first *f, uint64_t from, uint64_t to)
         status = add_parameter(&s, to / PARTS * i / line * line);
     if (status == 0)
         status = measure(f, &s, 0, size_nodes);
-    if (status == 0) {
-        const double base = base_line(&s, PARTS);
-        size_t k = s.count;
-
-        while (k && !(s.point[k - 1].quartile <= base * rise))
-            k--;
-        f->p->level[0].size = k ? s.point[k - 1].parameter : 0;
-    }
+    f->p->level[0].size = status == 0 ? last_low(&s) : 0;
     free(s.point);
     return status;
 }
@@ -393,21 +397,27 @@ int steady_first(struct probe *p, uint32_t repeats)
     return 1;
 }
 
-/* Algorithm 1 of the paper, in its steps of 1 KiB. The other two are those of the search. */
+/* Algorithm 1 of the paper, in its steps of 1 KiB, again where they end elsewhere than the level
+   does. The other two are those of the search. */
 int steady_paper(struct probe *p, uint32_t repeats)
 {
-    const uint64_t size = p->level[0].size;
+    const uint64_t size = p->level[0].size, whole = p->level[0].way_size ? size : 0;
     struct first f = {.p = p, .repeats = repeats};
-    struct series s = {.experiment = "capacity", .rows = &f.windows};
-    int status = 0;
+    int status = 0, agrees = 0;
 
-    if (!p->paper)
-        return 0;
-    for (uint64_t bytes = CLOSE; status == 0 && bytes <= size + size / 2; bytes += CLOSE)
-        status = add_parameter(&s, bytes);
-    if (status == 0)
-        status = measure(&f, &s, 0, size_nodes);
-    free(s.point);
+    for (unsigned i = 0; p->paper && status == 0 && !agrees && i < STEPS_ATTEMPTS; i++) {
+        struct series s = {.experiment = "capacity", .rows = &f.windows};
+
+        if (i && steady_late(p, NULL))
+            break;
+        steady_drop(&f.windows);
+        for (uint64_t bytes = CLOSE; status == 0 && bytes <= size + size / 2; bytes += CLOSE)
+            status = add_parameter(&s, bytes);
+        if (status == 0)
+            status = measure(&f, &s, 0, size_nodes);
+        agrees = status == 0 && last_low(&s) + size / 16 >= whole;
+        free(s.point);
+    }
     steady_emit(p, &f.windows, NULL, 1);
     return status;
 }
