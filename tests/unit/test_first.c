@@ -114,7 +114,7 @@ static void found(struct cache *c, const char *what)
     const uint64_t way = (uint64_t)c->sets * LINE;
     struct probe p;
 
-    is_u64((uint64_t)look(c, &p), 1, what);
+    is_u64((uint64_t)look(c, &p), 1, "%s", what);
     is_u64(p.level[0].size, way * c->ways, "  its size");
     is_u64(p.level[0].way_size, way, "  the size of a way");
     is_u64(p.level[0].line, LINE, "  its line");
