@@ -17,7 +17,7 @@ struct pace {
 /* Ticks of the reference loop: arithmetic, which needs no memory. */
 uint64_t pace_loop(void);
 void pace_take(struct pace *p);
-/* A visit takes some 50 microseconds: -1 with the reason where the clock could not tell its parts. */
+/* A visit takes some 50 microseconds: -1 with the reason where the clock cannot tell its parts. */
 int pace_check(const struct pace *p, char *why, size_t size);
 
 #endif
