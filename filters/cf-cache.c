@@ -6,17 +6,18 @@
  * In: any stream whose accesses have addr; op, size, pid, tid and cpu are used where they are, and
  * with --pool region and page. Out: the same with the column, or CSV (--summary). Memory: the tags
  * of the modelled caches, at most 16 bytes a line (see hierarchy.h), a few tens of bytes a thread,
- * one column of one frame, and with frames what frames.h says.
+ * one column of one frame, with frames what frames.h says, and with --jobs what
+ * filters/parts/cache/jobs.c says.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/program/cf_made.h"
 #include "formats/program/cf_processes.h"
 #include "formats/program/cf_rows.h"
-#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-cache -m MACHINE [OPTION]... [FILE]...\n"
@@ -41,6 +42,7 @@ static const char usage[] =
     "      --snapshot-every T   write a snapshot of a cache every T ticks instead of the\n"
     "                           accesses; with --snapshot-level LEVEL, --flush\n"
     "      --ram SIZE, --page-size SIZE  of frames  [4GiB, 4KiB]\n"
+    "  -j, --jobs N             make the summary by N threads; it is the same  [1]\n"
     "      --columns A,B        hand on only these columns of accesses, and those that are added\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no progress\n"
@@ -48,21 +50,6 @@ static const char usage[] =
     "\n"
     "Example:\n"
     "  cf-capture trace -i -- ls | cf-cache -m host --summary\n";
-
-enum { MASKS = 1024 };
-
-struct options {
-    const char *machine, *output, *summary_file;
-    int summary;
-    unsigned cores; /* 0: the machine's */
-    const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
-    unsigned prefetches, masks;
-    const char *snapshot_level;
-    int frames, ram, page_size; /* options for frames that are given */
-    uint64_t seed;
-    struct frame_options frame;
-    struct snapshot_options snapshot; /* every 0: none */
-};
 
 struct cache {
     struct cf_tool tool;
@@ -77,78 +64,6 @@ struct cache {
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
 };
-
-/* Which option for frames is given, NULL where none is. */
-static const char *frames_asked(const struct options *o)
-{
-    return o->frames               ? "--frames"
-           : o->frame.colour_count ? "--colours"
-           : o->frame.pools        ? "--pool"
-           : o->ram                ? "--ram"
-           : o->page_size          ? "--page-size"
-                                   : NULL;
-}
-
-/* How many page frames there are, as a power of two. */
-static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
-{
-    struct options *o = &c->o;
-    const char *asked = frames_asked(o);
-    const int made = o->frames || o->frame.colour_count || o->frame.pools;
-
-    if (o->frame.physical && asked && !(o->page_size && !made && !o->ram))
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace states the frames", asked);
-    if (!o->snapshot.every && (o->snapshot_level || o->snapshot.flush))
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s is for snapshots: give --snapshot-every too",
-               o->snapshot_level ? "--snapshot-level" : "--flush");
-    if (!o->snapshot.every && !made && asked)
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s is for frames: give --frames or --snapshot-every too",
-               asked);
-    if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)
-        cf_die(&c->tool, CF_EXIT_USAGE, "--ram: must be from %d to %d pages of %llu bytes",
-               1 << CF_FRAME_COLOUR_BITS, 1 << CF_FRAMES_MOST_BITS, (unsigned long long)page);
-    o->frame.page_shift = (unsigned)__builtin_ctzll(page);
-    o->frame.frame_bits = (unsigned)__builtin_ctzll(memory / page);
-    o->frame.seed = o->seed;
-}
-
-static void parse(struct cache *c, int argc, char **argv)
-{
-    struct cf_tool *t = &c->tool;
-    struct options *o = &c->o;
-    struct snapshot_options *s = &o->snapshot;
-    struct frame_options *f = &o->frame;
-    uint64_t memory = (uint64_t)4 << 30, page = 4096;
-    const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&o->machine)},
-        {"summary", 0, CF_TEXT(&o->summary_file), .given = &o->summary, .may_lack = 1},
-        CF_FORM_OPTIONS,
-        {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
-        {"prefetch", 0, CF_TEXTS(o->prefetch, &o->prefetches, CF_MAX_LEVELS)},
-        {"way-mask", 0, CF_TEXTS(o->mask, &o->masks, MASKS)},
-        {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
-        {"physical", 0, CF_FLAG(&f->physical)},
-        {"snapshot-every", 0, CF_NUMBER(&s->every, 1, UINT64_MAX)},
-        {"snapshot-level", 0, CF_TEXT(&o->snapshot_level)},
-        {"flush", 0, CF_FLAG(&s->flush)},
-        {"frames", 0, CF_WORD(&f->order, "random sequential coloured", 0), .given = &o->frames},
-        {"colours", 0, CF_TEXTS(f->colours, &f->colour_count, COLOUR_OPTIONS)},
-        {"pool", 0, CF_TEXTS(f->pool, &f->pools, POOLS)},
-        {"ram", 0, CF_POWER(&memory, 1, UINT64_MAX), .given = &o->ram},
-        {"memory", 0, CF_OLD("ram")},
-        {"page-size", 0, CF_POWER(&page, 4096, 1 << 30), .given = &o->page_size},
-        {"page", 0, CF_OLD("page-size")},
-        {"output", 'o', CF_TEXT(&o->output)},
-        CF_COLUMNS_OPTION(t),
-        CF_END_INPUT_OPTIONS,
-    };
-
-    o->seed = 1;
-    cf_options_read(t, argc, argv, table);
-    if (o->summary_file && t->form == CF_OPT_JSON)
-        cf_die(t, CF_EXIT_USAGE, "--json is for standard output: give --summary without a FILE");
-    check_frames(c, memory, page);
-}
 
 /* ---- the model of the machine's caches that the options ask for ---- */
 
@@ -178,7 +93,7 @@ static void make_model(struct cache *c)
                c->o.machine, problem);
     c->cores = cf_need(&c->tool, cf_cores_new(c->o.cores));
     c->o.frame.cores = c->o.cores;
-    if (c->o.snapshot.every || frames_asked(&c->o))
+    if (c->o.snapshot.every || options_for_frames(&c->o))
         c->placed = placed_new(&c->tool, &c->o.frame, c->machine);
 }
 
@@ -234,6 +149,7 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
 
 static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
+    const struct jobs j = {&c->tool, &c->o, c->machine, c->model, c->cores};
     struct cf_frame *f;
 
     if (w && c->o.snapshot.every) {
@@ -246,6 +162,12 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
         cf_made_state(&c->made, w, CF_HIT);
     }
     want(c, r);
+    if (c->o.jobs > 1 && jobs_can(&j, w)) {
+        jobs_run(&j, r);
+        return;
+    }
+    if (!w)
+        cf_reader_pieces(r);
     cf_tool_idle(r, w);
     while (cf_tool_next(&c->tool, r, &f) > 0)
         if (take_frame(c, f, w) != 0)
@@ -273,13 +195,11 @@ int main(int argc, char **argv)
     int status;
 
     cf_tool_init(&c.tool, argc, argv, "cf-cache", usage);
-    parse(&c, argc, argv);
+    options_read(&c.o, &c.tool, argc, argv);
     make_model(&c);
     r = cf_tool_reader(&c.tool, argv + optind, argc - optind);
     if (!c.o.summary || c.o.summary_file || c.o.output)
         w = cf_tool_writer(&c.tool, c.o.output);
-    else
-        cf_reader_pieces(r);
     (void)cf_tool_only(&c.tool, c.o.snapshot.every ? NULL : w, (const unsigned[]){CF_HIT, 0});
     run(&c, r, w);
     c.o.summary &= !cf_reader_lacks(r);

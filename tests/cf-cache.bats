@@ -833,3 +833,123 @@ pages_of() {
     run -0 --separate-stderr cf-cache -q -m ./hashed.yaml --summary --csv in.cf
     [ -z "$stderr" ]
 }
+
+# ---- --jobs ----
+
+# jobs_agree FILE OPTION...: one to four threads print the summary that one process does, and say the
+# same, or also what is in $said.
+jobs_agree() {
+    local file=$1 j
+    shift
+    cf-cache "$@" --summary "$file" >one.csv 2>one.txt || true
+    for j in 1 2 3 4; do
+        cf-cache "$@" -j $j --summary "$file" >two.csv 2>two.txt || true
+        cmp one.csv two.csv >&2 || fail "$* by $j"
+        grep -v '^cf-cache: --jobs: ' two.txt >rest.txt || true
+        cmp one.txt rest.txt >&2 || fail "$* by $j: $(cat two.txt)"
+        [[ $j == 1 ]] || grep '^cf-cache: --jobs: ' two.txt >told.txt || true
+    done
+    [[ $(wc -l <told.txt) -le 1 && $(cat told.txt) == *"${said:-}"* && (-n ${said:-} || ! -s told.txt) ]] ||
+        fail "$* says: $(cat told.txt)"
+}
+
+@test "-j: byte for byte what one thread gives, in chunks of real traces" {
+    local f i
+    levels 64 'name: L1D, kind: data, size: 32KiB, ways: 8' 'name: L1I, kind: instruction, size: 32KiB, ways: 8' \
+        'name: L2, size: 256KiB, ways: 8' 'name: L3, size: 2MiB, ways: 16, policy: random'
+    mv m.yaml three.yaml
+    levels 32 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, line_size: 64, write: through'
+    mv m.yaml small.yaml
+    levels 64 'name: L1, size: 4KiB, ways: 1, policy: random'
+    mv m.yaml direct.yaml
+    for f in sqlite cc1 sort; do
+        jobs_agree "$ROOT/samples/$f.cf" -m ./three.yaml
+    done
+    jobs_agree "$ROOT/samples/sort.cf" -m ./direct.yaml --cores 3
+    # as raw frames: many in a chunk, and many chunks
+    cf-cat -q "$ROOT/samples/sort.cf" "$ROOT/samples/sort.cf" >raw.cf
+    jobs_agree raw.cf -m ./small.yaml
+    # two processes: equal addresses are different lines
+    awk 'BEGIN { srand(3); print "time,pid,op,size,addr,phys"
+        for (i = 0; i < 90000; i++) { if (rand() < .01) p = int(rand() * 3)
+            a = rand() < .5 ? a + 8 : int(rand() * rand() * 65536)
+            printf "%d,%d,%s,%d,%d,%d\n", i, 1 + p, rand() < .3 ? "store" : rand() < .3 ? "ifetch" : "load",
+                rand() < .02 ? 200 : 4, a, a + 3 } }' | stream a.cf
+    cf-cat -q -o packed.cf a.cf a.cf
+    for i in a packed; do
+        jobs_agree $i.cf -m ./small.yaml
+        jobs_agree $i.cf -m ./three.yaml
+    done
+    jobs_agree a.cf -m ./small.yaml --physical
+    cf-cache -q -m ./small.yaml --summary - <a.cf >one.csv
+    cf-cat -q a.cf | cf-cache -q -m ./small.yaml -j 2 --summary | cmp - one.csv
+    cf-cache -q -m ./small.yaml -j 2 --summary=two.csv -o /dev/null a.cf
+    cmp one.csv two.csv
+}
+
+@test "-j: a second core, and flushes: what is left runs as one, which is said" {
+    local said
+    levels 64 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 16KiB, ways: 4, shared_by: 4'
+    # the first thread is alone for more than a chunk
+    { cf-cat --csv --table access --columns time,tid,op,addr,size "$ROOT/samples/sort.cf" | head -n 100000 || true; } |
+        awk -F, -v OFS=, 'NR > 1 { $2 = NR < 50000 ? 7 : 7 + int(NR / 100) % 3 } { print }' >rows.csv
+    stream in.cf rows.csv
+    said='a second core runs: one thread does the rest' jobs_agree in.cf -m m.yaml --cores 4
+    jobs_agree in.cf -m m.yaml --cores 1
+    awk -F, -v OFS=, 'NR == 60000 { $3 = "flush" } { print }' rows.csv >flush.csv
+    stream flush.cf flush.csv
+    said='flushes, or accesses of very many lines: one thread does those parts' jobs_agree flush.cf -m m.yaml --cores 1
+    said='a second core runs' jobs_agree "$ROOT/samples/threads.cf" -m m.yaml --cores 2
+    accesses load:0x0:8 store:0x0:1200000000 load:0x8:8
+    said='very many lines' jobs_agree in.cf -m m.yaml
+}
+
+@test "-j: what chunks cannot do is done by one thread, which is said" {
+    local options said
+    accesses load:0x0:8 load:0x8:8 store:0x40:4 load:0x80:8 load:0x0:8 load:0x3c:8 load:0x100:1
+    levels 64 'name: L1, size: 1KiB, ways: 2, policy: fifo' 'name: L2, size: 8KiB, ways: 4'
+    mv m.yaml fifo.yaml
+    levels 64 'name: L1, size: 128, ways: 2, write: through' 'name: L2, size: 256, ways: 4'
+    mv m.yaml through.yaml
+    levels 64 'name: L1, size: 128, ways: 2' 'name: L2, size: 256, ways: 4, inclusion: inclusive'
+    mv m.yaml inclusive.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 2'
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        said="$said: one thread does it all" jobs_agree in.cf $options
+    done <<'END'
+-m ./fifo.yaml|L1 does not replace by LRU
+-m ./through.yaml|L1 writes through, or does not allocate at stores
+-m ./inclusive.yaml|L2 acts on the levels before it: it is inclusive or exclusive
+-m m.yaml --prefetch stride|L1 has a prefetcher
+-m m.yaml --way-mask 0:1|L1 has a mask of ways
+-m m.yaml --frames random|with --frames what comes first decides on what comes later
+END
+    run -0 --separate-stderr bash -c "cf-cache -m m.yaml -j 2 in.cf | cmp - <(cf-cache -m m.yaml in.cf)"
+    [[ $stderr == "cf-cache: --jobs: is for a --summary alone: one thread does it all" ]]
+    run -0 --separate-stderr bash -c "cf-cache -q -m m.yaml -j 2 in.cf >/dev/null"
+    [[ ! $stderr ]]
+    run -2 cf-cache -m m.yaml -j 0 --summary in.cf
+    run -2 cf-cache -m m.yaml -j 257 --summary in.cf
+}
+
+@test "-j: damage, and what lacks" {
+    local said status
+    levels 64 'name: L1, size: 32KiB, ways: 8' 'name: L2, size: 256KiB, ways: 8'
+    head -c 300000 "$ROOT/samples/sqlite.cf" >cut.cf
+    jobs_agree cut.cf -m m.yaml
+    # a byte of a frame
+    cp "$ROOT/samples/sqlite.cf" bad.cf
+    printf '\377\377\377' | dd of=bad.cf bs=1 seek=200000 conv=notrunc 2>dd.txt
+    jobs_agree bad.cf -m m.yaml
+    for f in cut.cf bad.cf; do
+        run -1 cf-cache -q -m m.yaml -j 2 --summary $f
+    done
+    jobs_agree bad.cf -m m.yaml "$ROOT/samples/sort.cf" cut.cf
+    accesses load:0x0:8
+    run -1 --separate-stderr cf-cache -m m.yaml -j 2 --summary --physical in.cf
+    has "phys" "$stderr"
+    [[ ! $output ]]
+    run -3 --separate-stderr bash -c "cf-cache -q -m m.yaml -j 2 --summary '$ROOT/samples/sort.cf' >/dev/full"
+    has "No space left" "$stderr"
+}

@@ -9,7 +9,13 @@
 
 struct place {
     void *job;
-    int done;
+    int ready;      /* its work() is done */
+    unsigned stage; /* through which it goes next */
+};
+
+struct stage {
+    unsigned long next; /* job */
+    int busy;
 };
 
 struct thread {
@@ -19,8 +25,10 @@ struct thread {
 
 struct cf_pool {
     void (*work)(void *arg, void *job, unsigned thread);
+    void (*stage_work)(void *arg, void *job, unsigned stage, unsigned thread);
     void *arg;
-    unsigned threads, most;
+    unsigned threads, most, stages;
+    struct stage *stage;
     struct thread *thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -29,26 +37,56 @@ struct cf_pool {
     int end;
 };
 
+/* Takes a job through a stage, the last that can go on, with the lock free meanwhile; 0 where there
+   is none. */
+static int one_stage(struct cf_pool *p, unsigned thread)
+{
+    for (unsigned i = p->stages; i-- > 0;) {
+        struct stage *const s = p->stage + i;
+        struct place *const at = p->ring + s->next % p->most;
+
+        if (s->busy || s->next >= p->given || !at->ready || at->stage != i)
+            continue;
+        s->busy = 1;
+        pthread_mutex_unlock(&p->lock);
+        p->stage_work(p->arg, at->job, i, thread);
+        pthread_mutex_lock(&p->lock);
+        s->busy = 0;
+        s->next++;
+        at->stage++;
+        pthread_cond_broadcast(&p->changed);
+        return 1;
+    }
+    return 0;
+}
+
+/* The same of anything that there is to do: what is nearly done comes first. */
+static int step(struct cf_pool *p, unsigned thread)
+{
+    struct place *at;
+
+    if (one_stage(p, thread))
+        return 1;
+    if (p->begun == p->given)
+        return 0;
+    at = p->ring + p->begun++ % p->most;
+    pthread_mutex_unlock(&p->lock);
+    p->work(p->arg, at->job, thread);
+    pthread_mutex_lock(&p->lock);
+    at->ready = 1;
+    pthread_cond_broadcast(&p->changed);
+    return 1;
+}
+
 static void *run(void *of)
 {
     struct thread *const t = of;
     struct cf_pool *const p = t->pool;
 
     pthread_mutex_lock(&p->lock);
-    for (;;) {
-        struct place *at;
-
-        while (!p->end && p->begun == p->given)
+    while (!p->end)
+        if (!step(p, (unsigned)(t - p->thread)))
             pthread_cond_wait(&p->changed, &p->lock);
-        if (p->end)
-            break;
-        at = p->ring + p->begun++ % p->most;
-        pthread_mutex_unlock(&p->lock);
-        p->work(p->arg, at->job, (unsigned)(t - p->thread));
-        pthread_mutex_lock(&p->lock);
-        at->done = 1;
-        pthread_cond_broadcast(&p->changed);
-    }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
@@ -81,6 +119,26 @@ struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
     return NULL;
 }
 
+int cf_pool_stages(struct cf_pool *p, unsigned stages,
+                   void (*stage)(void *arg, void *job, unsigned stage, unsigned thread))
+{
+    p->stage = calloc(stages, sizeof(*p->stage));
+    if (!p->stage)
+        return -1;
+    p->stages = stages;
+    p->stage_work = stage;
+    return 0;
+}
+
+void cf_pool_alone(struct cf_pool *p, unsigned stage, unsigned thread)
+{
+    pthread_mutex_lock(&p->lock);
+    while (p->stage[p->stages - 1].next < p->stage[stage].next)
+        if (!one_stage(p, thread))
+            pthread_cond_wait(&p->changed, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
+
 void cf_pool_free(struct cf_pool *p)
 {
     if (!p)
@@ -93,6 +151,7 @@ void cf_pool_free(struct cf_pool *p)
         pthread_join(p->thread[i].id, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
+    free(p->stage);
     free(p->ring);
     free(p->thread);
     free(p);
@@ -106,7 +165,7 @@ unsigned cf_pool_jobs(const struct cf_pool *p)
 void cf_pool_give(struct cf_pool *p, void *job)
 {
     pthread_mutex_lock(&p->lock);
-    p->ring[p->given++ % p->most] = (struct place){job, 0};
+    p->ring[p->given++ % p->most] = (struct place){job, 0, 0};
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
@@ -118,7 +177,7 @@ void *cf_pool_take(struct cf_pool *p)
     if (p->taken == p->given)
         return NULL;
     pthread_mutex_lock(&p->lock);
-    while (!at->done)
+    while (!at->ready || at->stage < p->stages)
         pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
     p->taken++;

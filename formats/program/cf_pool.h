@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_pool.h - threads that do jobs at the same time, whose results are taken in the order in which
- * the jobs were given.
+ * the jobs were given. Where a part of the work needs that order itself, it can be done in stages.
  */
 #ifndef CF_POOL_H
 #define CF_POOL_H
@@ -12,6 +12,15 @@ struct cf_pool;
    from 0. At most `most` jobs are in the pool at a time. NULL without memory or threads. */
 struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
                             void (*work)(void *arg, void *job, unsigned thread), void *arg);
+
+/* Has each job go through `stages` further calls, stage(arg, job, stage, thread), one after the
+   other, when its work() is done: through each in the order of the jobs, one at a time, while other
+   jobs are in other stages. Before the first job. -1 without memory. */
+int cf_pool_stages(struct cf_pool *p, unsigned stages,
+                   void (*stage)(void *arg, void *job, unsigned stage, unsigned thread));
+
+/* In a stage: returns when all jobs before are through all stages. */
+void cf_pool_alone(struct cf_pool *p, unsigned stage, unsigned thread);
 
 /* Ends the threads; jobs that none has begun are forgotten. */
 void cf_pool_free(struct cf_pool *p);

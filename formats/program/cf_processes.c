@@ -58,27 +58,36 @@ static int firsts(const uint32_t *tid, const uint32_t *pid, uint32_t rows)
     return pid && (!tid || !memcmp(tid, pid, rows * sizeof *tid));
 }
 
+/* Of a column that may not be decoded yet. */
+static const uint32_t *ids(const struct cf_frame *f, unsigned column)
+{
+    return cf_late_values(f, column);
+}
+
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     unsigned cores)
 {
     const uint32_t *tid;
+    uint64_t same;
 
     if (turns->warned || cores <= 1)
         return;
     if (f->table == CF_HEADER)
         *turns = (struct cf_turns){.apart = turns->apart};
     turns->switched |= f->table == CF_SWITCH;
-    if (f->table != CF_ACCESS || !f->rows || !turns->switched || cf_u32(f, CF_CPU))
+    if (f->table != CF_ACCESS || !f->rows || !turns->switched ||
+        (turns->begun && cf_frame_constant(f, CF_TID, &same) && same == turns->tid) ||
+        ids(f, CF_CPU))
         return;
-    tid = cf_u32(f, CF_TID);
+    tid = ids(f, CF_TID);
     if (!tid)
-        tid = cf_u32(f, CF_PID);
+        tid = ids(f, CF_PID);
     if (tid && !turns->begun)
         turns->tid = tid[0];
     turns->begun |= tid != NULL;
     if (!tid || all_are(tid, f->rows, turns->tid))
         return;
-    turns->warned = !firsts(cf_u32(f, CF_TID), cf_u32(f, CF_PID), f->rows);
+    turns->warned = !firsts(ids(f, CF_TID), ids(f, CF_PID), f->rows);
     if (!turns->warned && !turns->apart)
         cf_warn(t,
                 "processes ran one after the other, or by turns, in this recording: on %u cores "

@@ -349,6 +349,10 @@ struct cf_reader *cf_reader_second(const struct cf_reader *r) CF_MUST_CHECK;
    missing. Good until the next one of the same reader, and while it is kept. */
 int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second,
                   struct cf_frame **f) CF_MUST_CHECK;
+/* The same of its rows from `from` on: as many as stay in a cache where rows are unpacked, else
+   all. One piece after the other, from 0. */
+int cf_kept_piece(const struct cf_kept *k, size_t i, uint32_t from, struct cf_reader *second,
+                  struct cf_frame **f) CF_MUST_CHECK;
 /* What the second reader found wrong counts as found by `r`. */
 void cf_reader_add_problems(struct cf_reader *r, const struct cf_reader *second);
 

@@ -77,11 +77,10 @@ struct cf_reader *cf_reader_second(const struct cf_reader *r)
     return NULL;
 }
 
-int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second, struct cf_frame **f)
+static void describe(const struct cf_kept *k, size_t i, struct cf_reader *second)
 {
     const struct kept_frame *one = k->frame + i;
 
-    *f = &second->frame;
     second->name = one->name;
     second->number = one->number;
     second->base = one->offset;
@@ -89,7 +88,33 @@ int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second, s
     second->buf = k->bytes.data + one->at;
     cfr_describe(second, one->bytes);
     second->buf = NULL;
+}
+
+int cf_kept_frame(const struct cf_kept *k, size_t i, struct cf_reader *second, struct cf_frame **f)
+{
+    *f = &second->frame;
+    describe(k, i, second);
     cf_decoder_frame(second->decoder, second->frame.rows, second->coded, second->frame.columns);
+    return cfr_decode(second) == 0;
+}
+
+int cf_kept_piece(const struct cf_kept *k, size_t i, uint32_t from, struct cf_reader *second,
+                  struct cf_frame **f)
+{
+    struct cf_frame *const piece = *f = &second->frame;
+    const int defer = second->defer;
+
+    describe(k, i, second);
+    if (from >= piece->rows)
+        return 0;
+    if (!from)
+        cf_decoder_frame(second->decoder, piece->rows, second->coded, piece->columns);
+    second->defer = 0;
+    second->pieces = 1;
+    if (cfr_in_pieces(piece))
+        piece->rows = (uint32_t)cf_decoder_piece(second->decoder, from, CF_PIECE_ROWS);
+    second->pieces = 0;
+    second->defer = defer;
     return cfr_decode(second) == 0;
 }
 

@@ -40,6 +40,16 @@ static void reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t c
         cf_cache_reach(c, cf_cache_index(c, line[i] & ~CF_CACHE_DIRTY));
 }
 
+void cf_cache_clear(struct cf_cache *c)
+{
+    const uint32_t blocks = ((c->sets - 1) >> c->block) + 1;
+
+    if (c->emptied)
+        memset(c->emptied, 0, blocks);
+    for (uint32_t k = 0; !c->emptied && k < blocks; k++)
+        cf_cache_empty_block(c, k);
+}
+
 /* -1 without memory. */
 static int make_empty(struct cf_cache *c)
 {
@@ -51,8 +61,7 @@ static int make_empty(struct cf_cache *c)
         c->emptied = calloc(((c->sets - 1) >> c->block) + 1, 1);
         return c->emptied ? 0 : -1;
     }
-    for (uint32_t k = 0; k <= (c->sets - 1) >> c->block; k++)
-        cf_cache_empty_block(c, k);
+    cf_cache_clear(c);
     return 0;
 }
 
@@ -195,6 +204,31 @@ int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity)
         return -1;
     }
     l->capacity = capacity;
+    return 0;
+}
+
+int cf_cache_list_add(struct cf_cache_list *l, const struct cf_cache_list *from, uint32_t at,
+                      uint32_t count)
+{
+    const size_t all = (size_t)l->count + count;
+    struct cf_cache_list old = *l;
+
+    if (all > l->capacity || !l->line) {
+        *l = (struct cf_cache_list){0};
+        if (all > UINT32_MAX / 2 || cf_cache_list_room(l, (uint32_t)(all + all / 2)) != 0) {
+            *l = old;
+            return -1;
+        }
+        if (old.count)
+            (void)cf_cache_list_add(l, &old, 0, old.count);
+        cf_cache_list_free(&old);
+    }
+    if (!count)
+        return 0;
+    memcpy(l->line + l->count, from->line + at, count * sizeof(*l->line));
+    memcpy(l->row + l->count, from->row + at, count * sizeof(*l->row));
+    memcpy(l->flags + l->count, from->flags + at, count);
+    l->count = (uint32_t)all;
     return 0;
 }
 

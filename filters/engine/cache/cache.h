@@ -55,6 +55,9 @@ struct cf_cache;
 struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g);
 void cf_cache_free(struct cf_cache *c);
 
+/* Takes out all lines, of a cache whose ways stand in the order of age. */
+void cf_cache_clear(struct cf_cache *c);
+
 /* The ways in which lines may be placed: bit i stands for way i and, in caches of more than 64
    ways, also for i + 64, i + 128, ... LRU and FIFO heed it only with CF_CACHE_PHYSICAL. A mask that
    holds none of the ways means all of them. */
@@ -96,6 +99,9 @@ struct cf_cache_list {
 
 /* Room for `capacity` references; what a list held is lost when it grows. -1 without memory. */
 int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity);
+/* Appends `count` references of another list, from `at` on. -1 without memory. */
+int cf_cache_list_add(struct cf_cache_list *l, const struct cf_cache_list *from, uint32_t at,
+                      uint32_t count);
 void cf_cache_list_free(struct cf_cache_list *l);
 
 /* ---- single steps ---- */

@@ -145,6 +145,11 @@ static int make_caches(struct cf_hierarchy *h, const struct cf_hierarchy_options
     const int by_core = cf_policy_traits(t->spec.policy) & CF_POLICY_BY_CORE;
     int masks = by_core || (o->placed >> i & 1);
 
+    if (h->chunk && t->before) { /* what stands behind is not this hierarchy's */
+        t->caches = 0;
+        return 0;
+    }
+
     for (unsigned k = 0; k < o->mask_count; k++)
         masks |= o->masks[k].level == i;
     if (masks)
@@ -234,8 +239,7 @@ static int make_tiers(struct cf_hierarchy *h, const struct cf_machine *m,
     return 0;
 }
 
-/* The pipeline serves levels that act on none before them. */
-static int simple(const struct cf_hierarchy *h)
+int cfh_is_simple(const struct cf_hierarchy *h)
 {
     if (h->two_runs || h->levels == 0 || (h->first[KIND_DATA] != h->first[KIND_FETCH] && !h->split))
         return 0;
@@ -304,6 +308,12 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
                                       const struct cf_hierarchy_options *o, char *problem,
                                       size_t size)
 {
+    return cfh_new(m, o, NULL, problem, size);
+}
+
+struct cf_hierarchy *cfh_new(const struct cf_machine *m, const struct cf_hierarchy_options *o,
+                             struct cf_chunk *chunk, char *problem, size_t size)
+{
     struct cf_hierarchy *h = calloc(1, sizeof *h);
     int bad;
 
@@ -314,6 +324,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
     h->cores = o->cores ? o->cores : 1;
     h->levels = m->levels;
     h->forget = 1;
+    h->chunk = chunk;
     h->serial = CF_SIMD_CHOICE(cfh_serial);
     h->serial_rows = CF_SIMD_CHOICE(cfh_serial_rows);
     if (h->cores > CF_MAX_CORES || h->levels > CF_MAX_LEVELS) {
@@ -325,7 +336,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
     if (!bad && make_runs(h) != 0)
         bad = no_memory(problem, size, NULL);
     if (!bad) {
-        h->pipeline = cf_cpu() != CF_CPU_NONE && simple(h);
+        h->pipeline = (chunk || cf_cpu() != CF_CPU_NONE) && cfh_is_simple(h);
         if (h->pipeline && h->split && make_apart(h) != 0)
             bad = no_memory(problem, size, NULL);
     }
@@ -354,12 +365,12 @@ void cf_hierarchy_free(struct cf_hierarchy *h)
         free(t->ways);
         free(t->recent);
         free(t->watch);
+        free(t->miss);
+        free(t->victim);
         cf_cache_list_free(&h->in[i]);
     }
     cf_cache_list_free(&h->out);
     cf_cache_list_free(&h->merged);
-    free(h->miss);
-    free(h->victim);
     for (unsigned kind = 0; h->apart && kind < KINDS; kind++)
         cf_runs_free(h->apart->runs[kind]);
     if (h->apart)

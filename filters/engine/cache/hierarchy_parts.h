@@ -68,6 +68,10 @@ struct tier {
     int sees_hits; /* the watcher wants hits, too */
     uint64_t arrived[CLASSES], missed[CLASSES];
     struct cf_hierarchy_counts n; /* the rest */
+    /* The pipeline: room for what a batch gives back. */
+    uint32_t *miss;
+    uint64_t *victim;
+    uint32_t room;
 };
 
 typedef void cfh_serial_code(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
@@ -110,12 +114,24 @@ struct cf_hierarchy {
         uint64_t line;
     } prefetch[PENDING];
 
-    /* The pipeline: events for each level, and room for what a batch gives back. */
+    /* The pipeline: events for each level. */
     struct cf_cache_list in[CF_MAX_LEVELS], out, merged;
-    uint32_t *miss;
-    uint64_t *victim;
-    uint32_t room;
+
+    struct cf_chunk *chunk; /* whose first levels these are, see hierarchy_chunk.h; else NULL */
 };
+
+/* In lists behind the first level, on the run that missed there: what follows from it depends on
+   what the first level held before its chunk. No flush is in a list. */
+enum { UNSETTLED = CF_RUN_FLUSH };
+
+/* In these lists a dirty line that is given back; of no other use there. */
+enum { GIVEN = CF_RUN_PART };
+
+/* Flags of one, to a level one of whose lines holds 1 << extra of it. */
+static inline uint8_t cfh_given_back(unsigned extra)
+{
+    return (uint8_t)(CF_RUN_STORE | CF_CACHE_POSTED | GIVEN | (extra ? 0 : CF_CACHE_WHOLE));
+}
 
 static inline enum class class_of_op(const uint8_t *op, uint32_t row) {
     static const uint8_t classes[8] = {CLASS_LOAD, CLASS_LOAD, CLASS_STORE, CLASS_FETCH,
@@ -165,9 +181,27 @@ CF_SIMD_CODE(cfh_serial_code, cfh_serial);
    it saves, and where a prefetcher may act between them. `space` by kind. */
 CF_SIMD_CODE(cfh_serial_rows_code, cfh_serial_rows);
 /* The same for data and fetches apart, where they go to different first levels; else `data` holds
-   both, and fetches are NULL. -1 without memory. */
+   both, and fetches are NULL. -1 without memory, or where a chunk is refused. */
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit);
+/* One level behind the first: what follows from its events is added to the list of the next. */
+int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
+                       const uint8_t *op, uint8_t *hit);
+/* Whether the pipeline serves the machine: no level acts on one before it. */
+int cfh_is_simple(const struct cf_hierarchy *h);
+/* The core at hand; a second one makes caches coherent. */
+void cfh_take_core(struct cf_hierarchy *h, unsigned core);
+/* cf_hierarchy_new(), or with `chunk` only its first levels. */
+struct cf_hierarchy *cfh_new(const struct cf_machine *m, const struct cf_hierarchy_options *o,
+                             struct cf_chunk *chunk, char *problem, size_t size);
+
+/* Of a chunk: what missed in a batch of a first level is looked at, and marked in `flags` where it
+   is not settled; and the list of the level behind is taken. -1 without memory, or where the chunk
+   is refused. */
+int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *line,
+                     const uint32_t *row, uint8_t *flags, uint32_t misses, const uint8_t *op);
+int cfh_chunk_list(struct cf_chunk *c, struct cf_cache_list *l, const uint8_t *op);
+int cfh_chunk_refuse(struct cf_chunk *c);
 
 /* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */
 enum { FIELD = 16, MOST_COUNTED = 1 << 15 };

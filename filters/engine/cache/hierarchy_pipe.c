@@ -16,20 +16,17 @@
 
 #include "filters/engine/cache/hierarchy_parts.h"
 
-/* of no other use behind the first level */
-enum { GIVEN = CF_RUN_PART };
-
-static int room_for(struct cf_hierarchy *h, uint32_t count)
+static int room_for(struct tier *t, uint32_t count)
 {
-    if (count <= h->room)
+    if (count <= t->room)
         return 0;
-    free(h->miss);
-    free(h->victim);
-    h->room = count < BATCH ? BATCH : count + count / 2;
-    h->miss = malloc(((size_t)h->room + 8) * sizeof *h->miss);
-    h->victim = malloc(((size_t)h->room + 8) * sizeof *h->victim);
-    if (!h->miss || !h->victim) {
-        h->room = 0;
+    free(t->miss);
+    free(t->victim);
+    t->room = count < BATCH ? BATCH : count + count / 2;
+    t->miss = malloc(((size_t)t->room + 8) * sizeof *t->miss);
+    t->victim = malloc(((size_t)t->room + 8) * sizeof *t->victim);
+    if (!t->miss || !t->victim) {
+        t->room = 0;
         return -1;
     }
     return 0;
@@ -38,7 +35,7 @@ static int room_for(struct cf_hierarchy *h, uint32_t count)
 struct run_of_level {
     const uint64_t *line;
     const uint32_t *row;
-    const uint8_t *flags;
+    uint8_t *flags;
     uint32_t count, misses;
     unsigned extra; /* log2 of the lines of this level that one of the next holds */
     uint8_t behind; /* depth that serves what misses */
@@ -51,11 +48,10 @@ emit_some(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r, 
           uint8_t *hit, struct cf_cache_list *to, uint32_t from, uint32_t end, const int listed)
 {
     const int next = t->onward;
-    const uint8_t given_back =
-        (uint8_t)(CF_RUN_STORE | CF_CACHE_POSTED | GIVEN | (r->extra ? 0 : CF_CACHE_WHOLE));
+    const uint8_t given_back = cfh_given_back(r->extra);
     /* in registers, since bytes that are written might be anything in memory */
-    const uint64_t *const lines = r->line, *const victims = h->victim;
-    const uint32_t *const rows = r->row, *const misses = h->miss;
+    const uint64_t *const lines = r->line, *const victims = t->victim;
+    const uint32_t *const rows = r->row, *const misses = t->miss;
     const uint8_t *const flags = r->flags;
     uint64_t *const line = to->line;
     uint32_t *const row = to->row;
@@ -81,7 +77,7 @@ emit_some(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r, 
         if (listed) {
             line[n] = lines[i] >> extra;
             row[n] = at;
-            flag[n] = (uint8_t)(f & (CF_RUN_FETCH | CF_RUN_PREFETCH | CF_CACHE_POSTED));
+            flag[n] = (uint8_t)(f & (CF_RUN_FETCH | CF_RUN_PREFETCH | CF_CACHE_POSTED | UNSETTLED));
             n += (uint32_t)reads;
             line[n] = (victim & ~CF_CACHE_DIRTY) >> extra;
             row[n] = at;
@@ -114,8 +110,8 @@ static void emit_misses(struct cf_hierarchy *h, struct tier *t, const struct run
 
 /* The same for a level that writes through or does not allocate: what a store does depends on
    whether it hit, so all events are looked at. */
-static void emit_all(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r,
-                     const uint8_t *op, uint8_t *hit, struct cf_cache_list *to)
+static void emit_all(struct tier *t, const struct run_of_level *r, const uint8_t *op, uint8_t *hit,
+                     struct cf_cache_list *to)
 {
     const int through = !t->spec.write_back, allocate = t->spec.write_allocate;
     uint32_t n = 0, k = 0;
@@ -124,8 +120,8 @@ static void emit_all(struct cf_hierarchy *h, struct tier *t, const struct run_of
         const uint32_t at = r->row[i];
         const unsigned f = r->flags[i], store = f & CF_RUN_STORE, posted = f & CF_CACHE_POSTED;
         const unsigned given = store && posted ? f & GIVEN : 0;
-        const int missed = k < r->misses && h->miss[k] == i;
-        const uint64_t victim = missed ? h->victim[k++] : CF_CACHE_NONE;
+        const int missed = k < r->misses && t->miss[k] == i;
+        const uint64_t victim = missed ? t->victim[k++] : CF_CACHE_NONE;
 
         if (!missed && !(store && through))
             continue;
@@ -146,8 +142,7 @@ static void emit_all(struct cf_hierarchy *h, struct tier *t, const struct run_of
                 t->n.writebacks++;
                 to->line[n] = (victim & ~CF_CACHE_DIRTY) >> r->extra;
                 to->row[n] = at;
-                to->flags[n++] = (uint8_t)(CF_RUN_STORE | CF_CACHE_POSTED | GIVEN |
-                                           (r->extra ? 0 : CF_CACHE_WHOLE));
+                to->flags[n++] = cfh_given_back(r->extra);
             }
         }
         if (store && (through || !allocate)) {
@@ -181,27 +176,26 @@ static void count_events(struct cf_hierarchy *h, int level, const struct cf_cach
 }
 
 /* The runs of a first level go as they are. */
-static void watch_first(const struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r)
+static void watch_first(struct tier *t, const struct run_of_level *r)
 {
     const struct cf_hierarchy_refs refs = {.count = r->count,
                                            .line = r->line,
                                            .row = r->row,
                                            .flags = r->flags,
                                            .cache = t->at,
-                                           .miss = h->miss,
+                                           .miss = t->miss,
                                            .misses = r->misses};
 
     cfh_watch_flush(t);
     t->watch->f(t->watch->arg, &refs);
 }
 
-static void watch_level(const struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r,
-                        const uint8_t *op)
+static void watch_level(struct tier *t, const struct run_of_level *r, const uint8_t *op)
 {
     static const uint8_t flags_of_class[CLASSES] = {0, 0, CF_RUN_FETCH, CF_RUN_PREFETCH};
 
     for (uint32_t i = 0, k = 0; i < r->count; i++) {
-        const int missed = k < r->misses && h->miss[k] == i;
+        const int missed = k < r->misses && t->miss[k] == i;
         const unsigned f = r->flags[i];
         unsigned seen = f & CF_RUN_STORE;
 
@@ -246,27 +240,37 @@ static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, 
     const int next = t->onward;
     struct cf_cache_list *to = next == MEMORY || h->in[next].count ? &h->out : &h->in[next];
 
-    if (r->count > UINT32_MAX / 4 || room_for(h, r->count) != 0 ||
+    if (r->count > UINT32_MAX / 4 || room_for(t, r->count) != 0 ||
         cf_cache_list_room(to, r->count * 3 + 2) != 0)
         return -1;
     r->misses = cf_cache_batch(t->cache[t->at], r->line, r->flags, r->count, t->ways[h->core],
-                               h->miss, h->victim);
+                               t->miss, t->victim);
+    if (h->chunk && cfh_chunk_missed(h->chunk, t, r->line, r->row, r->flags, r->misses, op) != 0)
+        return -1;
     r->extra = next == MEMORY ? 0 : h->tier[next].shift - t->shift;
     r->behind = (uint8_t)depth_of(h, next);
     if (t->watch && first)
-        watch_first(h, t, r);
+        watch_first(t, r);
     else if (t->watch)
-        watch_level(h, t, r, op);
+        watch_level(t, r, op);
     to->count = 0;
     if (t->spec.write_back && t->spec.write_allocate) {
         emit_misses(h, t, r, op, hit, to);
     } else {
-        emit_all(h, t, r, op, hit, to);
+        emit_all(t, r, op, hit, to);
         count_events(h, next, to, op);
     }
     if (next != MEMORY && to == &h->out && to->count)
         return merge(h, &h->in[next], to);
     return 0;
+}
+
+int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
+                       const uint8_t *op, uint8_t *hit)
+{
+    struct run_of_level r = {.line = l->line, .row = l->row, .flags = l->flags, .count = l->count};
+
+    return r.count ? run_level(h, level, &r, 0, op, hit) : 0;
 }
 
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
@@ -281,16 +285,21 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
         const struct cf_runs *first = h->first[KIND_DATA] == (int)i    ? data
                                       : h->first[KIND_FETCH] == (int)i ? fetches
                                                                        : NULL;
-        struct run_of_level r = {
-            .line = in->line, .row = in->row, .flags = in->flags, .count = in->count};
+        int bad = 0;
 
         if (first) {
-            r.line = first->line;
-            r.row = first->row;
-            r.flags = first->flags;
-            r.count = first->count;
+            struct run_of_level r = {.line = first->line,
+                                     .row = first->row,
+                                     .flags = first->flags,
+                                     .count = first->count};
+
+            bad = r.count && run_level(h, (int)i, &r, 1, op, hit) != 0;
+        } else if (h->chunk) {
+            bad = cfh_chunk_list(h->chunk, in, op) != 0;
+        } else {
+            bad = cfh_pipeline_level(h, (int)i, in, op, hit) != 0;
         }
-        if (r.count && run_level(h, (int)i, &r, first != NULL, op, hit) != 0)
+        if (bad)
             return -1;
         in->count = 0;
     }

@@ -156,6 +156,8 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         /* lines that straddle are a few, for which there is some room */
         end = to - from > BATCH / 4 * 3 ? from + BATCH / 4 * 3 : to;
         if (!take_apart(a, addr, op, size, from, end, space)) {
+            if (h->chunk)
+                return cfh_chunk_refuse(h->chunk);
             if (run_batches(h, h->runs[0], addr, op, size, from, end, core, space, SERIAL, hit) !=
                 0)
                 return -1;
@@ -169,6 +171,21 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
             return -1;
     }
     return 0;
+}
+
+void cfh_take_core(struct cf_hierarchy *h, unsigned core)
+{
+    if (h->has_run && h->core == core)
+        return;
+    if (h->has_run) {
+        h->several_cores = 1;
+        h->coherent = h->may_share;
+    }
+    h->has_run = 1;
+    if (h->core != core)
+        for (unsigned i = 0; i < h->levels; i++)
+            h->tier[i].at = core / h->tier[i].shared;
+    h->core = core;
 }
 
 int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
@@ -186,21 +203,16 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     if (from >= to)
         return 0;
     core %= h->cores;
-    if (h->has_run && h->core != core) {
-        h->several_cores = 1;
-        h->coherent = h->may_share;
-    }
-    h->has_run = 1;
-    if (h->core != core)
-        for (unsigned i = 0; i < h->levels; i++)
-            h->tier[i].at = core / h->tier[i].shared;
-    h->core = core;
+    cfh_take_core(h, core);
     preset(h, op, from, to, hit);
     flushes = count_rows(h, op, from, to, &fetches);
+    if (h->chunk && flushes)
+        return cfh_chunk_refuse(h->chunk);
     apart = h->apart && op && !flushes && !h->watched && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
     broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
     code = !flushes && h->pipeline && !h->several_cores && (!h->split || op) ? PIPELINE : SERIAL;
+    code = h->chunk ? PIPELINE : code;
     if (h->ahead || (code == SERIAL && !h->watched && broken)) {
         h->serial_rows(h, addr, op, size, from, to, core, key, hit);
     } else if (h->split && fetches && (code == PIPELINE || apart)) {

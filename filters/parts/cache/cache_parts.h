@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_parts.h - parts of cf-cache: its options that name a level (levels.c), accesses by physical
- * address (placed.c, colours.c), the summary (summary.c), and what the modelled caches hold, as the
- * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
- * Invisible", section 6; snapshot.c).
+ * cache_parts.h - parts of cf-cache: its options (options.c), those that name a level (levels.c),
+ * accesses by physical address (placed.c, colours.c), the summary (summary.c), that by several
+ * threads (jobs.c), and what the modelled caches hold, as the stream of snapshots that a shutter
+ * reading their tags would have made (CacheFlow, "Observing the Invisible", section 6; snapshot.c).
  *
  * Physical addresses are those of the trace, or of frames that processes get as they touch pages
  * (frames.h). Periods are counted from the first access. A snapshot is taken at the end of each,
@@ -117,5 +117,45 @@ void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarch
 /* The same for a terminal, without the columns that are zero everywhere. */
 void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h,
                    unsigned cores);
+
+/* ---- options.c ---- */
+
+enum { MASKS = 1024, MOST_JOBS = 256 };
+
+struct options {
+    const char *machine, *output, *summary_file;
+    int summary;
+    unsigned cores; /* 0: the machine's */
+    const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
+    unsigned prefetches, masks;
+    const char *snapshot_level;
+    int frames, ram, page_size; /* options for frames that are given */
+    uint64_t seed;
+    unsigned jobs;
+    struct frame_options frame;
+    struct snapshot_options snapshot; /* every 0: none */
+};
+
+/* Reads the command line. Exits where options do not go together. */
+void options_read(struct options *o, struct cf_tool *t, int argc, char **argv);
+
+/* Which option for frames is given, NULL where none is. */
+const char *options_for_frames(const struct options *o);
+
+/* ---- jobs.c: the summary by several threads ---- */
+
+struct jobs {
+    struct cf_tool *tool;
+    const struct options *o;
+    const struct cf_machine *machine;
+    struct cf_hierarchy *model;
+    struct cf_cores *cores;
+};
+
+/* Whether threads can do it; where not, says so. `w`: a stream is written. */
+int jobs_can(const struct jobs *j, const struct cf_writer *w);
+
+/* Reads the whole stream by o->jobs threads, of a reader that wants what it is to want. */
+void jobs_run(const struct jobs *j, struct cf_reader *r);
 
 #endif
