@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stack distances of a trace in parts of random lengths, also empty ones: as a list says, and as
- * the whole trace has them in one run, with sets, units, a bound and samples.
+ * the whole trace has them in one run, with sets, units, a bound and samples. Parts are joined at
+ * once, or in pieces whose first references were taken out on the way.
  */
 #include <math.h>
 
 #include "filters/engine/distance/stack_join.h"
+#include "formats/base/cf_memory.h"
 #include "stack_list.h"
 
 enum { UNITS = 5 };
@@ -53,6 +55,20 @@ static void make(uint32_t n, uint32_t lines, unsigned units, int lines_only)
 
 static struct cf_runs *runs;
 
+/* First references that were taken out of a part. */
+static struct cf_stack_first *taken;
+static size_t takens, taken_room;
+
+static void take_out(struct cf_stack_part *p)
+{
+    if (cf_array_room(&taken, &taken_room, takens + p->firsts + 1, sizeof(*taken)) != 0)
+        abort();
+    if (p->firsts)
+        memcpy(taken + takens, p->first, p->firsts * sizeof(*taken));
+    takens += p->firsts;
+    p->firsts = 0;
+}
+
 /* Rows from `from` to `to` by calls that each are of one unit and space, and of random length. The
    stacks have the unit u of the trace as number (u + turn) % UNITS. */
 static int take(struct cf_stack *s, struct cf_stack_part *p, uint32_t turn, uint32_t from,
@@ -69,6 +85,8 @@ static int take(struct cf_stack *s, struct cf_stack_part *p, uint32_t turn, uint
         if (cf_stack_rows(s, runs, (unit[from] + turn) % UNITS, addr + from, op + from, size + from,
                           end - from, cf_space_key(space[from]), d + from, w + from) != 0)
             return -1;
+        if (p && next() % 2)
+            take_out(p);
     }
     return 0;
 }
@@ -79,6 +97,37 @@ struct worker {
     uint32_t turn;
     struct cf_stack_part part;
 };
+
+/* As cf_stack_join(), in pieces; merges the distances, too. */
+static int join_pieces(struct cf_stack *all, struct cf_stack_part *p, const uint32_t *number)
+{
+    struct cf_stack_part piece = *p;
+    int bad = 0;
+
+    take_out(p);
+    piece.references = 0;
+    piece.shards = (struct shards){0};
+    for (size_t at = 0, n; at < takens && !bad; at += n) {
+        n = next() % (takens - at) + 1;
+        piece.first = taken + at;
+        piece.firsts = n;
+        piece.lasts = 0;
+        bad = cf_stack_join(all, &piece, number, dist);
+        for (size_t k = 0; k < n && !bad; k++)
+            cf_stack_merge(got + taken[at + k].row, dist[k]);
+    }
+    takens = 0;
+    for (size_t at = 0, n; at < p->lasts && !bad; at += n) {
+        n = next() % (p->lasts - at) + 1;
+        piece.firsts = 0;
+        piece.last = p->last + at;
+        piece.lasts = n;
+        bad = cf_stack_join(all, &piece, number, dist);
+    }
+    piece = *p;
+    piece.firsts = piece.lasts = 0;
+    return bad || cf_stack_join(all, &piece, number, dist);
+}
 
 /* Rows from `from` to `to` as a part, joined to those before. */
 static int take_part(struct cf_stack *all, struct worker *w, const struct cf_stack_config *c,
@@ -94,7 +143,11 @@ static int take_part(struct cf_stack *all, struct worker *w, const struct cf_sta
         number[(u + w->turn) % UNITS] = u;
     if (!w->s || cf_stack_begin_part(w->s, &w->part) != 0 ||
         take(w->s, &w->part, w->turn, from, to, got, got_weight) != 0 ||
-        cf_stack_end_part(w->s) != 0 || cf_stack_join(all, &w->part, number, dist) != 0)
+        cf_stack_end_part(w->s) != 0)
+        return -1;
+    if (takens || next() % 2)
+        return join_pieces(all, &w->part, number);
+    if (cf_stack_join(all, &w->part, number, dist) != 0)
         return -1;
     for (size_t k = 0; k < w->part.firsts; k++)
         cf_stack_merge(got + w->part.first[k].row, dist[k]);
@@ -232,5 +285,6 @@ int main(void)
     by_one_run();
     large();
     cf_runs_free(runs);
+    free(taken);
     return done();
 }

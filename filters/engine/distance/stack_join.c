@@ -14,7 +14,7 @@ int cf_stack_begin_part(struct cf_stack *s, struct cf_stack_part *p)
     s->in_parts = 1;
     s->references = 0;
     s->shards = (struct shards){.threshold = s->shards.threshold};
-    p->firsts = 0;
+    p->firsts = p->lasts = 0;
     for (uint32_t u = 0; u < s->units; u++)
         for (uint32_t i = 0; s->stack[u] && i < s->sets; i++)
             if (s->stack[u][i] && stack_forget(s->stack[u][i]) != 0)
@@ -43,6 +43,7 @@ int stack_note_firsts(struct cf_stack *s, const struct cf_runs *r, uint32_t unit
         p->first[p->firsts++] =
             (struct cf_stack_first){.line = r->line[k], .row = p->row + r->row[k], .unit = unit};
         s->run_dist[k] = 0;
+        p->lasts++;
     }
     return 0;
 }
@@ -50,8 +51,8 @@ int stack_note_firsts(struct cf_stack *s, const struct cf_runs *r, uint32_t unit
 int cf_stack_end_part(struct cf_stack *s)
 {
     struct cf_stack_part *const p = s->part;
-    uint64_t *room = malloc((p->firsts + 1) * sizeof(*room));
-    int bad = !room || cf_array_room(&p->last, &p->last_room, p->firsts + 1, sizeof(*p->last)) != 0;
+    uint64_t *room = malloc((p->lasts + 1) * sizeof(*room));
+    int bad = !room || cf_array_room(&p->last, &p->last_room, p->lasts + 1, sizeof(*p->last)) != 0;
     size_t n = 0;
 
     for (uint32_t u = 0; !bad && u < s->units; u++)
@@ -113,12 +114,13 @@ static int join_firsts(struct cf_stack *s, const struct cf_stack_part *p, const 
 static int renew_order(struct cf_stack *s, const struct cf_stack_part *p, const uint32_t *unit,
                        uint64_t *line, uint64_t *dist)
 {
-    for (size_t at = 0, n; at < p->firsts; at += n) {
+    for (size_t at = 0, n; at < p->lasts; at += n) {
         const struct cf_stack_last *const l = p->last + at;
+        struct stack **stack = stack_of_unit(s, unit[l->unit]);
 
-        for (n = 0; n < SHARE && at + n < p->firsts && l[n].unit == l->unit; n++)
+        for (n = 0; n < SHARE && at + n < p->lasts && l[n].unit == l->unit; n++)
             line[n] = l[n].line;
-        if (stack_all_lines(s, stack_of_unit(s, unit[l->unit]), line, (uint32_t)n, dist) != 0)
+        if (!stack || stack_all_lines(s, stack, line, (uint32_t)n, dist) != 0)
             return -1;
     }
     return 0;

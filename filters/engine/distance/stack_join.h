@@ -42,15 +42,16 @@ struct cf_stack_last {
 struct cf_stack_part {
     uint64_t row; /* the caller's: number of the first row of the next cf_stack_rows() */
     struct cf_stack_first *first;
-    struct cf_stack_last *last; /* of each stack, the oldest first; as many as first ones */
-    size_t firsts, first_room, last_room;
+    struct cf_stack_last *last; /* of each stack, the oldest first */
+    size_t firsts, lasts, first_room, last_room;
     uint64_t references; /* line references of the part */
     struct shards shards;
 };
 
 /* A part begins: first references are noted in `p`, and count as distance 0 of their rows. Stacks
    may take any parts of a trace, one after the other, and remember nothing but memory of those
-   before. -1 without memory. */
+   before. What was noted may be taken out after each cf_stack_rows(), by setting `firsts` to 0. -1
+   without memory. */
 int cf_stack_begin_part(struct cf_stack *s, struct cf_stack_part *p);
 
 /* Notes the order of the part's lines in `p`. -1 without memory. */
@@ -59,8 +60,9 @@ int cf_stack_end_part(struct cf_stack *s);
 void cf_stack_part_free(struct cf_stack_part *p);
 
 /* The parts before, in `s`, and this one: dist[k] = distance of p->first[k]; `unit` has the numbers
-   in `s` of the part's units. Not with samples of a fixed size. -1 without memory, or at the 2^31st
-   line of a stack; then `s` can only be freed. */
+   in `s` of the part's units. A part may be joined in pieces: all first references in their order,
+   then the lines by their recency, and once what was counted. Not with samples of a fixed size. -1
+   without memory, or at the 2^31st line of a stack; then `s` can only be freed. */
 int cf_stack_join(struct cf_stack *s, const struct cf_stack_part *p, const uint32_t *unit,
                   uint64_t *dist);
 
