@@ -9,11 +9,12 @@
  *
  * Memory: at most 32 bytes a distinct line; 0.9 to 1.3 KiB a stack (one a process, thread or set,
  * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread. What --jobs takes
- * stands in parts/distance/parallel.c.
+ * stands in parts/distance/parallel.c, what partial results take in partial.c and join.c there.
  */
 #include <stdlib.h>
 
 #include "filters/parts/distance/distance.h"
+#include "formats/base/cf_memory.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -29,6 +30,7 @@ static const char usage[] =
     "      --rate R          sample this part of the lines, such as 0.01 (SHARDS)\n"
     "      --samples N       sample at most N lines, such as 8K, at a falling rate\n"
     "  -j, --jobs N          by N threads; the output is the same  [1]\n"
+    "      --partial         write a result that cf-distance joins with those of other parts\n"
     "      --columns A,B     hand on only these columns of accesses, and those that are added\n"
     "      --stats           print lines, memory and sampling error on standard error\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
@@ -41,6 +43,7 @@ static const char usage[] =
 
 struct distance {
     struct cf_tool tool;
+    struct cf_partial partial;
     const char *output;
     struct settings set;
     int stats;
@@ -48,6 +51,30 @@ struct distance {
     struct cf_cores *cores;
     struct share share;
 };
+
+/* Which partial results go together. */
+static void name_options(struct distance *d)
+{
+    static const char *const what[] = {
+        [CF_RUNS_DATA] = "data", [CF_RUNS_FETCHES] = "fetches", [CF_RUNS_ALL] = "unified"};
+    static const char *const per[] = {"all", "process", "thread"};
+    const struct cf_stack_config *s = &d->set.config;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = cf_need(&d->tool, open_memstream(&text, &bytes));
+
+    fprintf(out, "for %s; per %s; line-size %u; sets %u", what[d->set.what], per[d->set.per],
+            1u << d->set.shift, s->sets ? s->sets : 1);
+    if (s->max)
+        fprintf(out, "; bound %llu", (unsigned long long)s->max);
+    if (s->rate > 0)
+        fprintf(out, "; rate %.17g", s->rate);
+    if (d->tool.columns)
+        fprintf(out, "; columns %s", d->tool.columns);
+    d->partial.tool = &d->tool;
+    d->partial.annotates = 1;
+    d->partial.options = cf_need(&d->tool, cf_memory_text(out, &text));
+}
 
 static void parse(struct distance *d, int argc, char **argv)
 {
@@ -63,6 +90,7 @@ static void parse(struct distance *d, int argc, char **argv)
         {"rate", 0, CF_FRACTION(&s->rate, 0, 1, CF_ABOVE)},
         {"samples", 0, CF_NUMBER(&s->samples, 64, 1 << 30)},
         {"jobs", 'j', CF_NUMBER(&d->set.jobs, 1, 256)},
+        CF_PARTIAL_OPTION(&d->partial),
         {"stats", 0, CF_FLAG(&d->stats)},
         CF_COLUMNS_OPTION(&d->tool),
         {"output", 'o', CF_TEXT(&d->output)},
@@ -81,6 +109,13 @@ static void parse(struct distance *d, int argc, char **argv)
         cf_die(&d->tool, CF_EXIT_USAGE,
                "--samples does not go with --jobs: its rate depends on all accesses before: sample "
                "at a fixed rate, by --rate");
+    if (d->partial.asked && d->set.config.samples)
+        cf_die(&d->tool, CF_EXIT_USAGE,
+               "--partial does not go with --samples: its rate depends on all parts before: sample "
+               "at a fixed rate, by --rate");
+    if (d->partial.asked && d->set.jobs > 1)
+        cf_die(&d->tool, CF_EXIT_USAGE, "--partial does not go with --jobs: take more parts");
+    name_options(d);
 }
 
 /* A failure shows again when the writer is closed. */
@@ -105,14 +140,12 @@ static void want(const struct distance *d, struct cf_reader *r)
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_REQUIRED);
 }
 
-static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
+static void take_whole(struct distance *d, struct cf_writer *w, struct cf_frame *f)
 {
     struct pieces pieces = {0};
-    struct cf_frame *f;
     int failed = 0; /* cf_tool_finish() reports why */
 
-    cf_tool_idle(r, w);
-    while (!failed && cf_tool_next(&d->tool, r, &f) > 0) {
+    for (; f && !failed; f = next_frame(&d->partial)) {
         enum trouble what;
 
         if (f->table != CF_ACCESS || !f->rows) {
@@ -131,9 +164,30 @@ static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
         what = stacks_frame(&d->stacks, f, pieces.piece, 0);
         if (what != FINE)
             report(&d->tool, what);
-        failed = hand_on(&d->tool, &d->stacks, f, w) != 0;
+        failed = hand_on(&d->tool, &d->stacks, f, d->stacks.weight, w) != 0;
     }
     free(pieces.piece);
+}
+
+static void run(struct distance *d, struct cf_writer *w)
+{
+    struct cf_reader *const r = d->partial.reader;
+    struct cf_frame *f;
+
+    cf_tool_idle(r, w);
+    f = next_frame(&d->partial); /* a header */
+    if (d->partial.input == CF_INPUT_PARTIALS) {
+        cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
+        join_partials(&d->tool, &d->stacks, d->cores, &d->partial, w, f);
+        return;
+    }
+    want(d, r);
+    if (d->partial.asked)
+        write_partial(&d->tool, &d->stacks, d->cores, &d->partial, f);
+    else if (d->set.jobs > 1)
+        take_in_parts(&d->tool, &d->stacks, d->cores, &d->partial, w, &d->share, f);
+    else
+        take_whole(d, w, f);
 }
 
 static void print_stats(const struct distance *d)
@@ -168,19 +222,24 @@ int main(int argc, char **argv)
 
     cf_tool_init(&d.tool, argc, argv, "cf-distance", usage);
     parse(&d, argc, argv);
-    r = cf_tool_reader(&d.tool, argv + optind, argc - optind);
     w = cf_tool_writer(&d.tool, d.output);
+    if (d.partial.asked) {
+        cf_writer_framed(w); /* as the join will write them */
+        d.partial.out = w;
+    }
+    r = cf_partial_reader(&d.partial, argv + optind, argc - optind);
     (void)cf_tool_only(&d.tool, w, (const unsigned[]){CF_DIST, CF_DIST_WEIGHT, 0});
     state_facts(&d, w);
     stacks_prepare(&d.tool, &d.stacks, &d.set);
     d.stacks.stack = cf_need(&d.tool, cf_stack_new(&d.set.config));
     d.cores = cf_need(&d.tool, cf_cores_new(1));
-    want(&d, r);
-    if (d.set.jobs > 1)
-        take_in_parts(&d.tool, &d.stacks, d.cores, r, w, &d.share);
-    else
-        run(&d, r, w);
-    status = cf_tool_finish(&d.tool, r, w);
+    run(&d, w);
+    if (d.partial.asked) {
+        status = cf_partial_finish(&d.partial);
+    } else {
+        cf_partial_free(&d.partial);
+        status = cf_tool_finish(&d.tool, r, w);
+    }
     if (d.stats)
         print_stats(&d);
     stacks_release(&d.stacks);

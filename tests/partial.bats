@@ -199,6 +199,244 @@ by_all() {
     same <(cf-distance -q t.cf | cf-mrc) <(cf-mrc p.1.cf p.2.cf p.3.cf)
 }
 
+# distances N FILE OPTION...: the parts' partial results of cf-distance joined, as of the whole, byte for
+# byte; joined.cf and all.cf are files, and joined.raw and all.raw came through pipes
+distances() {
+    local n=$1 file=$2 i status=0 joined=0
+    shift 2
+    parts $n "$file" cf-distance -q "$@"
+    seq -f p.%g.cf "$n" | xargs cat >p.cf
+    cf-distance -q "$@" <"$file" >all.cf || status=$?
+    cf-distance -q "$@" <p.cf >joined.cf || joined=$?
+    cmp all.cf joined.cf || fail "$n parts: $*"
+    [[ $joined -eq $status ]] || fail "status $joined of $n parts, and $status of the whole: $*"
+    cf-distance -q "$@" <"$file" | cat >all.raw || true
+    cf-distance -q "$@" <p.cf | cat >joined.raw || true
+    cmp all.raw joined.raw || fail "$n parts in a pipe: $*"
+}
+
+@test "cf-distance: the parts of random recordings, every option, byte for byte" {
+    local seed options n
+    for seed in 71 72 73; do
+        make_parts t.cf $seed $((seed % 3 + 1)) 12
+        for options in "" "--bound 50" "--sets 4" "--per process" "--per thread" "--for unified" "--for fetches" \
+            "--line-size 32" "--columns addr" "--columns time,pid --per thread --sets 3" "--rate 1" \
+            "--per process --rate 0.5" "--per thread --bound 9 --for unified"; do
+            turn=$((${turn:-0} + 1))
+            for n in $((1 + turn % 3)) 7; do
+                # shellcheck disable=SC2086 # words
+                distances $n t.cf $options
+            done
+        done
+        for n in 1 2 3 64; do distances $n t.cf; done
+    done
+    has $'18446744073709551615\n' "$(cf-cat -q --csv --columns dist joined.cf)"$'\n'
+    [[ $(cf-cat --csv --columns dist joined.cf 2>/dev/null | sort -u | wc -l) -gt 100 ]]
+}
+
+@test "cf-distance: the parts of real recordings, several segments, sampled and in sets" {
+    local options
+    cat "$ROOT/samples/threads.cf" "$ROOT/samples/sort.cf" "$ROOT/samples/threads.cf" >t.cf
+    for options in "" "--per thread" "--for unified"; do
+        # shellcheck disable=SC2086 # words
+        distances 3 t.cf $options
+    done
+    cf-cat --slice 10%-30% "$ROOT/samples/sqlite.cf" -o one.cf
+    for options in "--rate 0.1" "--sets 48" "--rate 0.01 --for unified"; do
+        # shellcheck disable=SC2086 # words
+        distances 3 one.cf $options
+    done
+    # distances of an earlier run are replaced
+    cf-distance -q --rate 0.5 t.cf -o dist.cf
+    distances 3 dist.cf
+    # what was counted, and the error of samples
+    # shellcheck disable=SC2086 # words
+    for options in "" "--rate 0.1"; do
+        distances 2 one.cf $options
+        cf-distance -q --stats $options one.cf 2>&1 >none.cf | sed 's/ lines kept.*/ lines kept/' >want
+        [[ -s want ]]
+        cf-distance -q --stats $options p.cf 2>&1 >none.cf | sed 's/ lines kept.*/ lines kept/' | diff want -
+    done
+}
+
+@test "cf-distance: parts and partial results in files, the same rows, and the curve" {
+    local n table
+    make_parts t.cf 74 2 12
+    cf-distance -q t.cf -o all.cf
+    for n in 1 2 3; do
+        cf-cat --part $n/3 t.cf -o part.cf
+        cf-distance -q --partial part.cf -o p.$n.cf
+    done
+    cf-distance -q p.1.cf p.2.cf p.3.cf -o joined.cf
+    cf-cat --verify joined.cf
+    for table in access string task map stack object switch name unplaced lost; do
+        same <(cf-cat --csv --table $table all.cf 2>err) <(cf-cat --csv --table $table joined.cf 2>err)
+    done
+    same <(cf-mrc all.cf) <(cf-mrc joined.cf)
+    parts 3 joined.cf cf-mrc
+    same <(cf-mrc all.cf) <(cf-mrc p.1.cf p.2.cf p.3.cf)
+    # the chain has neither the parts nor what was run on them
+    cf-cat --info joined.cf >info
+    has '"cf-distance -q p.1.cf p.2.cf p.3.cf -o joined.cf"' "$(<info)"
+    run ! grep -e 'cf-cat --part\|--partial\|partial:\|part:' info
+}
+
+@test "cf-distance --partial: refused, what does not join, and what is no result yet" {
+    make_parts t.cf 75 1 9
+    make_parts u.cf 76 1 9
+    parts 3 u.cf cf-distance
+    for f in 1 2 3; do mv p.$f.cf u.$f.cf; done
+    parts 2 t.cf cf-distance
+    mv p.2.cf half.cf
+    parts 3 t.cf cf-distance
+    refuses() { # TEXT COMMAND...
+        local text=$1
+        shift
+        run -1 --separate-stderr bash -c 'set -o pipefail; "$@" | cat >none.cf' bash "$@"
+        has "$text" "$stderr"
+        rm -f joined.cf
+        run -1 --separate-stderr "$@" -o joined.cf
+        [[ ! -e joined.cf ]]
+    }
+    refuses "u.2.cf: a part of another file than the partial results before" cf-distance p.1.cf u.2.cf p.3.cf
+    refuses "half.cf: one of another number of parts" cf-distance p.1.cf half.cf
+    refuses "p.2.cf: part 2 of 3, where part 1 is due: give the partial results of all parts, in their order" \
+        cf-distance p.2.cf p.1.cf p.3.cf
+    refuses "p.3.cf: part 3 of 3, where part 2 is due" cf-distance p.1.cf p.3.cf
+    refuses "part 3 of 3 is missing: give the partial results of all" cf-distance p.1.cf p.2.cf
+    refuses "p.2.cf: part 2 of 3, which came already: give each part once" cf-distance p.1.cf p.2.cf p.2.cf p.3.cf
+    refuses "p.1.cf: a partial result with other options, 'for data; per all; line-size 64; sets 1' instead of" \
+        cf-distance --sets 2 p.1.cf p.2.cf p.3.cf
+    refuses "u.cf: a recording behind a partial result" cf-distance p.1.cf u.cf
+    refuses "p.1.cf: a partial result behind a recording" cf-distance u.cf p.1.cf
+    refuses "p.1.cf: a partial result, of which --partial cannot make another" cf-distance --partial p.1.cf
+    refuses "p.1.cf: a partial result behind a recording" cf-distance -j 2 u.cf p.1.cf
+    cf-rank --partial t.cf >ranked.cf
+    refuses "ranked.cf: a partial result of cf-rank: give it to that program" cf-distance ranked.cf
+    for f in 8 3000; do
+        head -c $(($(stat -c %s p.2.cf) - f)) p.2.cf >cut.cf
+        refuses "not whole: make" cf-distance p.1.cf cut.cf p.3.cf
+        head -c $(($(stat -c %s p.3.cf) - f)) p.3.cf >cut.cf
+        refuses "a partial result is not whole: make it anew; there is no result" cf-distance p.1.cf p.2.cf cut.cf
+    done
+    cp p.2.cf bad.cf
+    printf 'XXXXXXXX' | dd of=bad.cf bs=1 seek=$(($(stat -c %s bad.cf) / 2 & ~7)) conv=notrunc status=none
+    refuses "" cf-distance p.1.cf bad.cf p.3.cf
+    cf-cat p.1.cf p.2.cf p.3.cf -o packed.cf
+    refuses "packed.cf: other programs have changed it: give it as cf-distance has written it" cf-distance packed.cf
+    # to readers of distances it is no result
+    for program in "cf-mrc" "cf-mrc --partial" "cf-histogram --column dist"; do
+        run -1 --separate-stderr bash -c "set -o pipefail; cf-cat --part 2/3 t.cf | cf-distance --partial | $program | cat >none.cf"
+        has "standard input: a partial result of cf-distance: give it to that program" "$stderr"
+    done
+    run -1 --separate-stderr bash -c "set -o pipefail; cf-distance --partial t.cf | cf-classify -m raspberry-pi-4 | cat >none.cf"
+    has "a partial result: give it to cf-distance, which made it" "$stderr"
+    # what was run on the part
+    run -1 --separate-stderr bash -c "set -o pipefail; cf-cat --part 2/3 t.cf | cf-select --op load | cf-distance --partial | cat >none.cf"
+    has "other programs were run on the part: give cf-distance what cf-cat --part gives" "$stderr"
+    run -2 cf-distance --partial --samples 100 t.cf
+    has "--partial does not go with --samples: its rate depends on all parts before"
+    run -2 cf-distance --partial -j 2 t.cf
+    has "--partial does not go with --jobs: take more parts"
+}
+
+@test "cf-distance: refused, where results depend on the order of processes, which a part alone does not know" {
+    local options
+    local t
+    printf 'time,pid,addr\n1,7,4096\n2,8,4096\n3,7,4096\n' | stream a.packed.cf
+    printf 'time,pid,addr,size\n4,8,4096,8\n5,7,8192,8\n6,8,8192,8\n' | stream b.packed.cf
+    printf 'time,addr,cpu\n7,4096,1\n8,12288,1\n9,4096,1\n' | stream none.packed.cf
+    cat a.packed.cf b.packed.cf >t.cf
+    distances 2 t.cf
+    is_column() { same <(printf '%s\n' dist "$@") <(cf-cat -q --csv --columns dist joined.cf); }
+    is_column 18446744073709551615 18446744073709551615 1 1 18446744073709551615 18446744073709551615
+    distances 2 t.cf --sets 4
+    distances 2 t.cf --per process --sets 3
+    distances 2 t.cf --per process --rate 0.5
+    rm joined.cf
+    for options in "--sets 3" "--rate 0.5"; do
+        # shellcheck disable=SC2086 # words
+        parts 2 t.cf cf-distance $options
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-distance $options p.1.cf p.2.cf -o joined.cf
+        has "p.2.cf: process 8 is not the same in the order of the part's processes as in that of the whole, on which s" "$stderr"
+        [[ ! -e joined.cf ]]
+    done
+    has "on which samples depend: run cf-distance on the whole (with -j), or with --per process" "$stderr"
+    # rows without a process are in the space of the first
+    cat a.packed.cf none.packed.cf >t.cf
+    distances 2 t.cf
+    is_column 18446744073709551615 18446744073709551615 1 0 18446744073709551615 1
+    cat a.packed.cf none.packed.cf b.packed.cf >t.cf
+    distances 3 t.cf
+    for t in "none.packed.cf b.packed.cf" "b.packed.cf none.packed.cf"; do
+        # shellcheck disable=SC2086 # words
+        cat a.packed.cf a.packed.cf a.packed.cf a.packed.cf $t >t.cf
+        parts 3 t.cf cf-distance
+        run -1 --separate-stderr cf-distance p.1.cf p.2.cf p.3.cf -o none.cf
+        has "on which lines of rows without pid depend" "$stderr"
+    done
+}
+
+@test "cf-distance: refused, rows of a partial result that no program writes" {
+    local good='segment 1|row 3 7 0 0|row 1 0 1 1|row 1 1 2 1|accesses 3|row 2 0 1 1|row 2 0 2 1|row 5 3 3 0'
+    local options='for data; per all; line-size 64; sets 1'
+    made() { tr '|' '\n' <<<"$1" | make_partial "${2:-$options}" >made.cf; }
+    made "$good"
+    cf-distance made.cf -o joined.cf
+    same <(printf '%s\n' dist 18446744073709551615 18446744073709551615 0) <(cf-cat --csv --columns dist joined.cf)
+    damaged() { # FROM TO: the good one with another text
+        [[ $good == *"$1"* ]]
+        made "${good/"$1"/"$2"}"
+        run -1 --separate-stderr cf-distance made.cf -o none.cf
+        has "${3:-made.cf: a partial result with rows that no program writes: damaged}" "$stderr"
+        [[ ! -e none.cf ]]
+    }
+    damaged 'row 3 7 0 0|' ''                             # no such process
+    damaged 'row 3 7 0 0' 'row 3 4294967296 0 0'          # a pid of more than 32 bits
+    damaged 'row 1 0 1 1' 'row 1 0 1 2'                   # another process
+    damaged 'row 2 0 1 1' 'row 2 0 1 99999999999'         # the same at the end
+    damaged 'row 1 0 1 1' 'row 1 0 9223372036854775808 1' # a line of 64 bits
+    damaged 'row 2 0 2 1|' ''                             # a line is missing in the order
+    damaged 'row 5 3 3 0' 'row 5 4 3 0'                   # not as many accesses
+    damaged 'row 5 3 3 0' 'row 6 3 3 0'                   # no such entry
+    damaged 'row 5 3 3 0' 'row 4 32 0 1|row 5 3 3 0'      # no such group of samples
+    damaged 'row 5 3 3 0' 'row 4 0 65 1|row 5 3 3 0'      # no such size of distances
+    damaged '|row 5 3 3 0' ''                             # no end
+    damaged 'row 5 3 3 0' 'row 5 3 3 0|accesses 1'        # accesses behind the end
+    damaged 'row 5 3 3 0' 'row 5 3 3 0|row 3 8 0 0'       # and a row
+    damaged 'accesses 3|row 2 0 1 1' 'row 2 0 1 1|accesses 3'
+    damaged 'segment 1' 'segment 2'
+    damaged 'row 5 3 3 0' 'segment 1|row 5 3 3 0'
+    damaged 'accesses 3' 'accesses 1|accesses 2'
+    damaged 'row 1 1 2 1|accesses 3' 'accesses 3|row 1 1 2 1|accesses 1'
+    damaged 'segment 1' 'part 1 1|segment 1' "other programs have changed it" # no cf-cat in the chain
+    made "${good/segment 1/segment 1|segment 2}"
+    cf-distance made.cf -o joined.cf
+    # a thread of no process
+    made 'segment 1|row 3 7 8 0|row 1 0 1 1|accesses 1|row 2 0 1 1|row 5 1 1 0' "${options/all/thread}"
+    cf-distance --per thread made.cf -o joined.cf
+    made 'segment 1|row 3 7 8 0|row 1 0 1 0|accesses 1|row 2 0 1 1|row 5 1 1 0' "${options/all/thread}"
+    run -1 cf-distance --per thread made.cf -o none.cf
+}
+
+@test "cf-distance --partial: of a recording that is cut off: what could be read, status 1 and a word" {
+    make_parts t.cf 77 1 9
+    head -c 20000 t.cf >short.cf
+    cf-distance -q short.cf -o all.cf 2>said || [[ $? == 1 ]]
+    run -1 bash -c "cf-distance -q --partial short.cf >p.cf"
+    run -1 --separate-stderr cf-distance -q p.cf -o joined.cf
+    has "what wrote it says that its own input was cut off" "$stderr"
+    [[ $(cf-cat --csv all.cf 2>/dev/null | wc -l) -gt 100 ]]
+    same <(cf-cat --csv all.cf 2>said) <(cf-cat --csv joined.cf 2>said)
+    # records of another kind
+    printf 'snapshot,addr\n1,4096\n2,8192\n' | stream l.packed.cf --table line
+    distances 2 l.packed.cf
+    # and nothing
+    printf 'time,addr\n' | stream e.packed.cf
+    distances 2 e.packed.cf
+}
+
 @test "cf-latency --summary: every option, of parts; not where a latency depends on the access before" {
     make_parts t.cf 51 2 12
     cf-cache -q -m raspberry-pi-4 t.cf -o hit.cf
@@ -368,7 +606,7 @@ by_all() {
     make_parts t.cf 15 1 5
     parts 1 t.cf cf-rank
     local program
-    for program in cf-distance cf-resolve cf-report cf-sweep cf-merge 'cf-select --op load' cf-annotate; do
+    for program in cf-resolve cf-report cf-sweep cf-merge 'cf-select --op load' cf-annotate; do
         run -1 --separate-stderr bash -c "$program p.1.cf | cat; exit \${PIPESTATUS[0]}"
         has "p.1.cf: byte 0: a partial result: give it to cf-rank, which made it" "$stderr"
     done

@@ -88,6 +88,30 @@ static void check_maker(const struct cf_partial *p, const struct cf_header *h, c
                options ? options : "", p->options);
 }
 
+/* Whether a header continues the part before, of a program that annotates; else it begins the next
+   one. */
+static int continues(struct cf_partial *p, const struct cf_header *h, const struct cf_part *part)
+{
+    const int under_way = p->segment && !p->ended;
+    const uint64_t due = under_way ? p->part.number : p->segment ? p->part.number + 1 : 1;
+    uint64_t segment;
+
+    if (cf_header_number(h, fact, "segment", &segment) != 1)
+        cf_partial_damaged(p);
+    if (part->number > due && under_way)
+        refuse(p, "part %" PRIu64 " before it is not whole: make that anew", due);
+    if (part->number > due)
+        refuse(p,
+               "part %" PRIu64 " of %" PRIu64 ", where part %" PRIu64
+               " is due: give the partial results of all parts, in their order",
+               part->number, part->parts, due);
+    if (part->number == due && segment != (under_way ? p->segment + 1 : 1))
+        cf_partial_damaged(p);
+    p->segment = segment;
+    p->ended = 0;
+    return part->number == due && under_way;
+}
+
 static void take_partial(struct cf_partial *p, const struct cf_header *h, const char *program)
 {
     const int first = p->input == CF_INPUT_UNKNOWN;
@@ -95,9 +119,9 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
 
     if (p->input == CF_INPUT_STREAMS)
         refuse(p, "a partial result behind a recording: give only one of the two kinds");
+    check_maker(p, h, program);
     if (p->asked)
         refuse(p, "a partial result, of which --partial cannot make another");
-    check_maker(p, h, program);
     if (!first && (strcmp(part.input, p->part.input) != 0 || part.bytes != p->part.bytes))
         refuse(p, "a part of another file than the partial results before");
     if (!first && part.parts != p->part.parts)
@@ -105,6 +129,8 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
     if (first)
         p->came = cf_tool_room(p->tool, part.parts, 1);
     p->input = CF_INPUT_PARTIALS;
+    if (p->annotates && continues(p, h, &part))
+        return;
     p->part = part;
     if (p->came[part.number - 1]++)
         refuse(p, "part %" PRIu64 " of %" PRIu64 ", which came already: give each part once",
@@ -150,6 +176,18 @@ static void check_chain(const struct cf_partial *p, const struct cf_header *h)
     }
 }
 
+/* Which of the segments of the part it is; what cf_partial_header() takes out must be the last. */
+static void begin_segment(struct cf_partial *p, const struct cf_header *h)
+{
+    if (cf_header_fact(h, "part", "number") && h->chain != p->part.chain + 1)
+        refuse(p,
+               "other programs were run on the part: give %s what cf-cat --part gives, or run "
+               "them on the whole, and take the parts of what they have written",
+               p->tool->name);
+    cf_partial_flush(p);
+    (void)cf_writer_number(p->out, fact, "segment", ++p->segment);
+}
+
 static void take_header(struct cf_partial *p, const struct cf_header *h)
 {
     const char *program = cf_header_fact(h, fact, "program");
@@ -169,10 +207,50 @@ static void take_header(struct cf_partial *p, const struct cf_header *h)
             refuse(p, "another part than the inputs before: make a partial result of each");
         p->part = part;
         check_chain(p, h);
-        if (!p->input && cf_writer_frame(p->out, &(struct cf_frame){.header = h}) != 0)
-            p->input = CF_INPUT_STREAMS; /* shows again when it is closed */
+        if (p->annotates)
+            begin_segment(p, h);
+        /* a failure shows again when it is closed */
+        if (!p->input || p->annotates)
+            (void)cf_writer_frame(p->out, &(struct cf_frame){.header = h});
     }
     p->input = CF_INPUT_STREAMS;
+}
+
+/* Bytes of the document without its last line, which is the program's in the chain. */
+static size_t without_line(const struct cf_partial *p, const struct cf_header *h, size_t bytes,
+                           const char *program)
+{
+    static const char item[] = "  - \"";
+    size_t at = bytes ? bytes - 1 : 0;
+
+    while (at && h->yaml[at - 1] != '\n')
+        at--;
+    if (bytes - at < sizeof(item) || memcmp(h->yaml + at, item, sizeof(item) - 1) != 0 ||
+        strncmp(h->yaml + at + sizeof(item) - 1, program, strlen(program)) != 0)
+        refuse(p, "other programs have changed it: give it as %s has written it", p->tool->name);
+    return at;
+}
+
+int cf_partial_header(struct cf_partial *p, const struct cf_header *h, struct cf_writer *w)
+{
+    const int of_part = cf_header_fact(h, "part", "number") != NULL;
+    struct cf_header whole = *h;
+    int result;
+
+    whole.facts.fact = cf_need(p->tool, malloc((h->facts.count + 1) * sizeof(*whole.facts.fact)));
+    whole.facts.count = 0;
+    for (unsigned i = 0; i < h->facts.count; i++)
+        if (strcmp(h->facts.fact[i].column, fact) != 0 &&
+            strcmp(h->facts.fact[i].column, "part") != 0)
+            whole.facts.fact[whole.facts.count++] = h->facts.fact[i];
+    whole.yaml_bytes = without_line(p, h, h->yaml_bytes, p->tool->name);
+    if (of_part)
+        whole.yaml_bytes = without_line(p, h, whole.yaml_bytes, "cf-cat");
+    whole.chain = h->chain - 1 - (unsigned)of_part;
+    whole.restated = 1;
+    result = cf_writer_frame(w, &(struct cf_frame){.header = &whole});
+    free(whole.facts.fact);
+    return result;
 }
 
 /* A frame of ours has no other rows, since none has so many keys and nothing else. */
@@ -252,7 +330,7 @@ void cf_partial_end(struct cf_partial *p)
 
     cf_partial_jobs_end(p);
     if (p->input != CF_INPUT_PARTIALS) {
-        if (!is_of_several(p))
+        if (!is_of_several(p) && !p->annotates)
             cf_tool_fit(p->tool, p->reader);
         return;
     }
@@ -261,6 +339,10 @@ void cf_partial_end(struct cf_partial *p)
         cf_die(p->tool, cf_tool_problems(p->tool, p->reader),
                "a partial result is not whole: make it anew; there is no result");
     check_all_came(p);
+    if (p->annotates && !p->ended)
+        cf_partial_damaged(p);
+    if (p->annotates)
+        return; /* what lacks, shows in what was handed on */
     status = p->fits ? 0 : cf_tool_lacks(p->tool, cf_reader_input(p->reader), p->lacks);
     if (status)
         exit(cf_tool_finish(p->tool, NULL, NULL) | status);
@@ -305,7 +387,7 @@ const uint64_t *cf_partial_sum(const struct cf_partial *p, const struct cf_frame
 
 /* ---- writing ---- */
 
-static void flush(struct cf_partial *p)
+void cf_partial_flush(struct cf_partial *p)
 {
     struct cf_partial_batch *b = p->batch;
     struct cf_values values[CF_PARTIAL_COLUMNS];
@@ -333,7 +415,7 @@ void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row)
         return;
     if (b->rows == BATCH_ROWS || row->keys != b->keys || row->texts != b->texts ||
         row->sums != b->sums)
-        flush(p);
+        cf_partial_flush(p);
     b->keys = row->keys;
     b->texts = row->texts;
     b->sums = row->sums;
@@ -368,7 +450,7 @@ int cf_partial_finish(struct cf_partial *p)
     int whole, closed;
 
     put_kind(p);
-    flush(p);
+    cf_partial_flush(p);
     whole = !p->tool->status && !cf_reader_refused(p->reader);
     if (cf_reader_problem(p->reader) && !p->job)
         cf_writer_wanting(p->out); /* that a process of -j found damage, its status says */

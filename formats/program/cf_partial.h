@@ -37,9 +37,14 @@ struct cf_partial {
     int asked;     /* the result is wanted as a partial one: --partial, or a process of -j */
     uint32_t jobs; /* -j */
     char *options; /* those that the result depends on, as one text; freed at the end */
+    /* for a program that hands the recording on, whose partial results are all of it, in its order:
+       they have the headers of all segments, and come one after the other */
+    int annotates;
+    int ended; /* such a program sets it when the part at hand is whole */
 
     enum cf_partial_input input;
     struct cf_part part; /* of partial results, the one at hand */
+    uint64_t segment;    /* of it, from 1, where the program annotates */
     struct cf_reader *reader;
     struct cf_writer *out;
     /* private */
@@ -83,6 +88,10 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files,
    recordings or with this program. */
 int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f) CF_MUST_CHECK;
 
+/* Hands on the header of a partial result as it would be of the whole: without what says of which
+   part and which program's it is. As cf_writer_frame(). */
+int cf_partial_header(struct cf_partial *p, const struct cf_header *h, struct cf_writer *w);
+
 /* How many of the first rows of a frame were counted in earlier parts, so that a partial result
    leaves them out; 0 where it is none that is made. Once a frame. */
 uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f);
@@ -105,6 +114,8 @@ struct cf_partial_row {
     const uint64_t *sum;
 };
 void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row);
+/* Rows so far go out before what is written next. */
+void cf_partial_flush(struct cf_partial *p);
 
 /* Columns of a frame of a partial result; ends the program, by CF_EXIT_INPUT, where one is missing.
    There are no entries, NULL, in a frame that is not the program's.

@@ -385,6 +385,10 @@ void cf_writer_private(struct cf_writer *w);
    be written to its end, or the program is killed, what is whole stays there. */
 void cf_writer_recording(struct cf_writer *w);
 
+/* Before anything is written: frames that are handed on go out one by one as they came, to a file,
+   too, which gets no index; what is set or added is packed, also to a pipe. */
+void cf_writer_framed(struct cf_writer *w);
+
 /* The recording ends, but not what is recorded, or nothing was: cf_writer_close() writes no end
    frame (unless to a pipe that got no rows) and says where the partial file is, if there is one.
    The file that had the name before is left alone. */
@@ -420,6 +424,8 @@ void cf_writer_only(struct cf_writer *w, const unsigned *column);
    Where a column that was not wanted must be decoded for it and is damaged, the frame is left out
    and the reader reports the damage. */
 int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f);
+/* The same of a frame of strings, or without blobs, without its first rows. */
+int cf_writer_rest(struct cf_writer *w, const struct cf_frame *f, uint32_t first);
 
 /* Appends rows to a table. Rows are kept until a frame is full, rows of access or line follow, or
    cf_writer_flush(). `hint`, or NULL, is for accesses whose origin is known: rows with the same

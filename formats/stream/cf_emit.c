@@ -187,22 +187,29 @@ void cfw_drain(struct cf_writer *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* That of the caller's thread; NULL without memory. */
+struct cf_encoder *cfw_encoder(struct cf_writer *w)
+{
+    if (!w->encoder)
+        w->encoder = cf_encoder_new(w->framed ? FAST_LEVEL : ZSTD_LEVEL);
+    if (!w->encoder)
+        cfw_fail(w, "out of memory");
+    return w->encoder;
+}
+
 /* Sends a batch on its way; it is no longer the caller's. */
 int cfw_emit(struct cf_writer *w, struct batch *b)
 {
-    if (!w->packed) {
+    if (!w->packed && !w->framed) {
         int result = send_batch(w, b);
 
         cfw_spare_batch(w, b);
         return result;
     }
-    if (!w->threads && b->rows >= THREAD_ROWS && !b->ready)
+    if (!w->threads && b->rows >= THREAD_ROWS && !b->ready && !w->framed)
         start_threads(w);
     if (!w->threads) {
-        if (!w->encoder)
-            w->encoder = cf_encoder_new(ZSTD_LEVEL);
-        if (!w->encoder) {
-            cfw_fail(w, "out of memory");
+        if (!cfw_encoder(w)) {
             cfw_spare_batch(w, b);
             return -1;
         }

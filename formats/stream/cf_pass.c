@@ -32,6 +32,32 @@ static int no_values(struct cf_writer *w, const struct cf_frame *f, unsigned i)
     return -1;
 }
 
+/* Encodes a column that was set, as the n-th of the frame. */
+static int encode_set(struct cf_writer *w, uint8_t type, const void *values, uint32_t rows,
+                      unsigned n, struct cf_coded *coded)
+{
+    const struct cf_values column = {CF_KEY1, values, 0};
+    struct cf_coded packed[2] = {{.type = type}};
+    uint8_t *place;
+
+    if (!w->framed) {
+        place = cfw_scratch(w, n, (size_t)rows * 4);
+        if (place)
+            cf_encode_wire(type, values, rows, place, coded);
+        return place ? 0 : -1;
+    }
+    if (cfw_encoder(w) &&
+        cf_encoder_frame(w->encoder, CF_PARTIAL, rows, &column, 1, NULL, NULL, 0, packed) == 1 &&
+        (place = cfw_scratch(w, n, packed[0].bytes + 1))) {
+        memcpy(place, packed[0].data, packed[0].bytes);
+        *coded = packed[0];
+        coded->data = place;
+        return 0;
+    }
+    cfw_fail(w, "out of memory");
+    return -1;
+}
+
 /* The frame by itself: columns as they came; in the codecs of a pipe what was set, and what was
    packed together with a column that is gone. */
 static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
@@ -63,10 +89,8 @@ static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
                 values = cf_frame_decode(f, i, NULL);
             if (!values)
                 return no_values(w, f, i);
-            place = cfw_scratch(w, n, (size_t)f->rows * 4);
-            if (!place)
+            if (encode_set(w, c->type, values, f->rows, n, &coded[n]) != 0)
                 return -1;
-            cf_encode_wire(c->type, values, f->rows, place, &coded[n]);
         }
         coded[n].id = c->id;
         coded[n++].type = c->type;
@@ -74,8 +98,8 @@ static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
     return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, n);
 }
 
-/* The frame's rows, decoded, to those that wait. */
-static int pass_rows(struct cf_writer *w, const struct cf_frame *f)
+/* The frame's rows from `first` on, decoded, to those that wait. */
+static int pass_rows(struct cf_writer *w, const struct cf_frame *f, uint32_t first)
 {
     uint16_t id[CF_MAX_COLUMNS];
     uint8_t type[CF_MAX_COLUMNS];
@@ -95,9 +119,11 @@ static int pass_rows(struct cf_writer *w, const struct cf_frame *f)
         values[n] = same ? NULL : cf_frame_decode(f, i, NULL);
         if (!values[n] && !same)
             return no_values(w, f, i);
+        if (values[n])
+            values[n] = (const uint8_t *)values[n] + first * cf_type_width(c->type);
         n++;
     }
-    return cfw_append(w, f->table, f->rows, id, type, values, constant, n, NULL);
+    return cfw_append(w, f->table, f->rows - first, id, type, values, constant, n, NULL);
 }
 
 /* The frame as the bytes that came. */
@@ -125,7 +151,7 @@ static int pass_bytes(struct cf_writer *w, const struct cf_frame *f)
     return cfw_emit(w, b);
 }
 
-static int pass_strings(struct cf_writer *w, const struct cf_frame *f)
+static int pass_strings(struct cf_writer *w, const struct cf_frame *f, uint32_t first)
 {
     const uint32_t *id = NULL, *length = NULL;
     const char *text = NULL;
@@ -144,7 +170,7 @@ static int pass_strings(struct cf_writer *w, const struct cf_frame *f)
         return -1;
     }
     for (uint32_t i = 0; i < f->rows && length[i] <= bytes - at; i++) {
-        if (cfw_queue_string(w, id[i], text + at, length[i]) != 0)
+        if (i >= first && cfw_queue_string(w, id[i], text + at, length[i]) != 0)
             return -1;
         at += length[i];
     }
@@ -156,7 +182,7 @@ static int pass_to_file(struct cf_writer *w, const struct cf_frame *f)
     unsigned packed = 1;
 
     if (f->table == CF_STRING)
-        return pass_strings(w, f);
+        return pass_strings(w, f, 0);
     for (unsigned i = 0; i < f->columns; i++)
         packed &= f->column[i].codec == CF_CONST || f->column[i].codec >= CF_ZSTD;
     if (packed && f->rows >= PASS_ROWS && cf_frame_untouched(f))
@@ -167,7 +193,7 @@ static int pass_to_file(struct cf_writer *w, const struct cf_frame *f)
         cfw_drain(w);
         return pass_columns(w, f);
     }
-    if (pass_rows(w, f) != 0)
+    if (pass_rows(w, f, 0) != 0)
         return -1;
     return f->table == CF_NAME ? cfw_flush_for(w, CF_NAME) : 0;
 }
@@ -176,7 +202,7 @@ static int pass_to_pipe(struct cf_writer *w, const struct cf_frame *f)
 {
     /* where a packed column was replaced, the others that were packed with it are decoded */
     if (!cf_frame_intact(f) && !has_blob(f))
-        return pass_rows(w, f);
+        return pass_rows(w, f, 0);
     if (cfw_flush_below(w, f->table < CF_ACCESS ? CF_ACCESS : UINT_MAX) != 0)
         return -1;
     return pass_columns(w, f);
@@ -233,4 +259,15 @@ int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f)
         return -1;
     }
     return w->packed ? pass_to_file(w, f) : pass_to_pipe(w, f);
+}
+
+int cf_writer_rest(struct cf_writer *w, const struct cf_frame *f, uint32_t first)
+{
+    if (!first)
+        return cf_writer_frame(w, f);
+    if (first >= f->rows)
+        return 0;
+    if (cfw_ready_to_write(w) != 0)
+        return -1;
+    return f->table == CF_STRING ? pass_strings(w, f, first) : pass_rows(w, f, first);
 }

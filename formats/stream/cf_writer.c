@@ -125,6 +125,12 @@ void cf_writer_private(struct cf_writer *w)
     w->private = 1;
 }
 
+void cf_writer_framed(struct cf_writer *w)
+{
+    w->packed = 0;
+    w->framed = 1;
+}
+
 void cf_writer_recording(struct cf_writer *w)
 {
     w->recording = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * distance.h - what the parts of cf-distance share: the stacks of one thread that takes frames, and
- * a stream that is taken by several threads.
+ * distance.h - what the parts of cf-distance share: the stacks of one thread that takes frames, a
+ * stream that is taken by several threads, and partial results, which are made and joined.
  */
 #ifndef CF_DISTANCE_H
 #define CF_DISTANCE_H
@@ -10,7 +10,7 @@
 #include "filters/engine/distance/stack_join.h"
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/groups.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_partial.h"
 
 enum per { PER_ALL, PER_PROCESS, PER_THREAD };
 
@@ -24,10 +24,12 @@ struct settings {
     unsigned jobs; /* threads */
 };
 
-/* Rows up to `to` are in one space. */
+/* Rows up to `to` are in one space, that of the process pid, or of none. */
 struct piece {
-    uint32_t to;
+    uint32_t to, pid;
     uint64_t space;
+    int of_process;
+    uint32_t unit; /* partial.c's: 0 of no process */
 };
 
 struct pieces {
@@ -73,17 +75,42 @@ enum trouble stacks_frame(struct stacks *k, const struct cf_frame *f, const stru
 /* Ends the program. */
 void report(const struct cf_tool *t, enum trouble what) __attribute__((noreturn));
 
-/* Sets the columns in the frame and hands it on. As cf_writer_frame(). */
-int hand_on(const struct cf_tool *t, const struct stacks *k, struct cf_frame *f,
-            struct cf_writer *w);
+/* Part of the lines that is sampled, from the beginning to the end. */
+double stacks_rate(const struct stacks *k);
+/* What rows of k->dist stand for at that rate; NULL without samples. */
+const double *stacks_weigh(struct stacks *k, uint32_t rows, double rate);
 
-/* The whole stream by set->jobs threads; what comes out is the same. `all` has the stacks of all
-   parts then. */
+/* Sets the columns in the frame, weights unless NULL, and hands it on. As cf_writer_frame(). */
+int hand_on(const struct cf_tool *t, const struct stacks *k, struct cf_frame *f,
+            const double *weight, struct cf_writer *w);
+
+/* The next frame, of which cf_partial_frame() knows; NULL at the end. */
+static inline struct cf_frame *next_frame(struct cf_partial *p)
+{
+    struct cf_frame *f;
+
+    return cf_tool_next(p->tool, p->reader, &f) > 0 && cf_partial_frame(p, f) >= 0 ? f : NULL;
+}
+
+/* ---- all frames from the first one, `f`, on, or NULL ---- */
+
+/* By set->jobs threads; what comes out is the same. `all` has the stacks of all parts then. */
 struct share {
     uint64_t parts;
     double joins, all; /* seconds of processor time: of the joins, and of all threads */
 };
 void take_in_parts(struct cf_tool *t, struct stacks *all, struct cf_cores *cores,
-                   struct cf_reader *r, struct cf_writer *w, struct share *share);
+                   struct cf_partial *partial, struct cf_writer *w, struct share *share,
+                   struct cf_frame *f);
+
+/* What a row of a partial result is, in cf-stream(5), "Partial results". */
+enum entry { ENTRY_FIRST = 1, ENTRY_LAST, ENTRY_UNIT, ENTRY_SAMPLED, ENTRY_END };
+
+/* As a partial result, to partial->out. */
+void write_partial(struct cf_tool *t, struct stacks *stacks, struct cf_cores *cores,
+                   struct cf_partial *partial, struct cf_frame *f);
+/* Of partial results, which are joined. `all` has the stacks of all parts then. */
+void join_partials(struct cf_tool *t, struct stacks *all, struct cf_cores *cores,
+                   struct cf_partial *partial, struct cf_writer *w, struct cf_frame *f);
 
 #endif

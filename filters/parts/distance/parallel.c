@@ -237,9 +237,7 @@ static int write_taken(struct parallel *a, const struct part *p, const struct ta
     widen(p->dist.data + t->at, f->rows, dist);
     for (; *next < p->ends.firsts && p->ends.first[*next].row < first + f->rows; ++*next)
         cf_stack_merge(dist + (p->ends.first[*next].row - first), a->joined[*next]);
-    for (uint32_t i = 0; a->all->weight && i < f->rows; i++)
-        a->all->weight[i] = dist[i] == CF_DIST_NONE ? 1 : 1 / a->rate;
-    return hand_on(a->tool, a->all, f, a->writer);
+    return hand_on(a->tool, a->all, f, stacks_weigh(a->all, f->rows, a->rate), a->writer);
 }
 
 static void write_part(struct parallel *a, struct part *p)
@@ -348,10 +346,8 @@ static void keep(struct parallel *a, struct cf_frame *f)
 static void begin(struct parallel *a)
 {
     const unsigned jobs = a->all->set->jobs;
-    struct cf_stack_stats stats;
 
-    cf_stack_stats(a->all->stack, &stats);
-    a->rate = stats.rate;
+    a->rate = stacks_rate(a->all);
     a->target = LEAST;
     a->parts = jobs + 1;
     a->second = cf_need(a->tool, cf_reader_second(a->reader));
@@ -392,16 +388,17 @@ static void end(struct parallel *a)
 }
 
 void take_in_parts(struct cf_tool *t, struct stacks *all, struct cf_cores *cores,
-                   struct cf_reader *r, struct cf_writer *w, struct share *share)
+                   struct cf_partial *partial, struct cf_writer *w, struct share *share,
+                   struct cf_frame *f)
 {
+    struct cf_reader *const r = partial->reader;
     struct parallel a = {
         .tool = t, .all = all, .cores = cores, .reader = r, .writer = w, .share = share};
     const double before = seconds();
-    struct cf_frame *f;
 
     cf_reader_defer(r);
     begin(&a);
-    while (!a.failed && cf_tool_next(t, r, &f) > 0) {
+    for (; f && !a.failed; f = next_frame(partial)) {
         if (f->table == CF_HEADER) {
             finish_all(&a);
             a.failed |= cf_writer_frame(w, f) != 0; /* cf_tool_finish() reports why */

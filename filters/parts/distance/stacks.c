@@ -58,6 +58,9 @@ int find_pieces(struct cf_cores *c, const struct cf_frame *f, struct pieces *p)
         if (!to)
             return -1;
         next->to = same ? f->rows : to;
+        next->of_process = pid != NULL;
+        next->pid = pid ? pid[from] : 0;
+        next->unit = 0;
     }
     return 0;
 }
@@ -177,13 +180,28 @@ void report(const struct cf_tool *t, enum trouble what)
     cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory, or over 2^31 lines");
 }
 
+double stacks_rate(const struct stacks *k)
+{
+    struct cf_stack_stats stats;
+
+    cf_stack_stats(k->stack, &stats);
+    return stats.rate;
+}
+
+const double *stacks_weigh(struct stacks *k, uint32_t rows, double rate)
+{
+    for (uint32_t i = 0; k->weight && i < rows; i++)
+        k->weight[i] = k->dist[i] == CF_DIST_NONE ? 1 : 1 / rate;
+    return k->weight;
+}
+
 int hand_on(const struct cf_tool *t, const struct stacks *k, struct cf_frame *f,
-            struct cf_writer *w)
+            const double *weight, struct cf_writer *w)
 {
     /* that of an earlier cf-distance, which is not true of the new distances */
     cf_frame_drop(f, CF_DIST_WEIGHT);
     cf_tool_set(t, f, CF_DIST, k->dist);
-    if (k->set->sampling)
-        cf_tool_set(t, f, CF_DIST_WEIGHT, k->weight);
+    if (weight)
+        cf_tool_set(t, f, CF_DIST_WEIGHT, weight);
     return cf_writer_frame(w, f);
 }
