@@ -141,18 +141,26 @@ static int add_away(struct probe *p, const struct conflict *c, uint64_t at, uint
     return 2 * wanted <= all;
 }
 
-/* Adds a window of twice the first level, but lines that may share the set. */
+/* Adds pages of twice the first level. A page with a line that may share the set is left out whole:
+   a stride prefetcher, which sees some lines of a page, brings others of it. */
 static int add_window(struct probe *p, const struct conflict *c, uint64_t at)
 {
     const struct probe_level *first = &p->level[0];
-    const uint64_t from = p->bench->size / 2 / PAGE * PAGE;
+    const uint64_t line = p->level[c->level - 1].line, wanted = 2 * first->size / first->line;
 
-    if (first->size / first->line > MOST_SWEPT || from + 2 * first->size > p->bench->size)
+    if (first->size / first->line > MOST_SWEPT)
         return 0;
-    for (uint64_t place = from; place < from + 2 * first->size; place += first->line)
-        if (!may_conflict(c, p->level[c->level - 1].line, 1, place > at ? place - at : at - place))
-            probe_add(p, place, place + 1, 1);
-    return 1;
+    for (uint64_t page = p->bench->size / 2 / PAGE * PAGE;
+         page + PAGE <= p->bench->size && p->nodes.count < wanted; page += PAGE) {
+        uint64_t place = page;
+
+        while (place < page + PAGE &&
+               !may_conflict(c, line, 1, place > at ? place - at : at - place))
+            place += first->line;
+        if (place >= page + PAGE)
+            probe_add(p, page, page + PAGE, first->line);
+    }
+    return p->nodes.count >= wanted;
 }
 
 /* The lines of the set; of a choice but the first, some of twice as many places. */
