@@ -33,6 +33,8 @@ enum {
     STEPS = 3,      /* that are tried between lines */
     NEXT = 200,     /* trials that see a line evicted, at most, */
     NEXT_SEEN = 16, /* and evictions */
+    NEXT_RARE = 8,  /* such a part of these is no chance; */
+    NEXT_MORE = 5,  /* of more, so many times as many are looked at */
 };
 
 static int order_of_ticks(const void *a, const void *b)
@@ -369,13 +371,48 @@ static int are_apart(const struct probe *p, unsigned level, const uint64_t *tick
     return 1;
 }
 
+/* Of so many trials more, how many evict a line from the level. */
+static int count_evicted(struct probe *p, struct conflict *c, unsigned level, uint64_t trials,
+                         struct cf_measured *m)
+{
+    c->counted = level;
+    for (uint64_t i = 0; i < trials; i++)
+        if (conflict_once(p, c, i % 4, m) < 0)
+            return -1;
+    return 0;
+}
+
+/* By misses: whether less than half as many lines are evicted from the next level as were from the
+   last one found. Under random replacement half may be chance. */
+static int serves_misses(struct probe *p, unsigned level, struct conflict *c, int last,
+                         struct cf_measured *here)
+{
+    const uint64_t trials = here->accesses;
+    struct cf_measured next = {0};
+    int found = 1;
+
+    for (unsigned i = 0; i < NEXT_MORE && found; i++) {
+        if ((i && count_evicted(p, c, level - 1, trials, here) != 0) ||
+            count_evicted(p, c, level, trials, &next) != 0)
+            return -1;
+        found = 2 * next.misses < here->misses;
+        if (NEXT_RARE * next.misses <= here->misses)
+            break;
+    }
+    if (found || last) {
+        probe_emit(p, "levels", 2 * p->level[level - 2].size, level - 1, here);
+        probe_emit(p, "levels", 2 * p->level[level - 2].size, level, &next);
+    }
+    return found;
+}
+
 /* Whether lines that such conflicts evict from the last level found are in another one; by time,
    what that takes. */
 static int serves(struct probe *p, unsigned level, struct conflict *c, int last)
 {
     const struct probe_level *l = &p->level[level - 2];
     uint64_t ticks[NEXT_SEEN];
-    struct cf_measured here = {.has_misses = 1}, next = {0};
+    struct cf_measured here = {.has_misses = 1};
     unsigned seen = 0;
     int found;
 
@@ -402,16 +439,7 @@ static int serves(struct probe *p, unsigned level, struct conflict *c, int last)
             probe_emit(p, "latency", 2 * l->size, level, &m);
         return found;
     }
-    c->counted = level;
-    for (uint64_t i = 0; i < here.accesses; i++)
-        if (conflict_once(p, c, i % 4, &next) < 0)
-            return -1;
-    found = 2 * next.misses < here.misses;
-    if (found || last) {
-        probe_emit(p, "levels", 2 * l->size, level - 1, &here);
-        probe_emit(p, "levels", 2 * l->size, level, &next);
-    }
-    return found;
+    return serves_misses(p, level, c, last, &here);
 }
 
 /* Lines so far apart may be too many of a set of the next level, too: then others are tried. */
