@@ -220,7 +220,8 @@ static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way
 
     if (now <= 0 || (now = conflict_decide(p, &c, more)) != CONFLICT_EVICTED)
         return now < 0 ? -1 : 0;
-    for (unsigned i = 0; minimal < MINIMAL && i < PLACES; i++) {
+    /* until they are, or too few places are left */
+    for (unsigned i = 0; minimal < MINIMAL && minimal + PLACES - i >= MINIMAL; i++) {
         now = is_minimal(p, &c, &more[minimal], &less[minimal]);
         if (now <= 0)
             return now;
