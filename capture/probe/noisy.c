@@ -20,7 +20,9 @@ enum {
     SINGLE = 15, /* accesses of which the median time is taken */
     MOST_WAYS = 64,
     MOST_TRIED = 20000000, /* accesses to sets that there may be */
-    QUICK = 12,            /* trials of one */
+    QUICK = 12,            /* trials of one, at least */
+    LESS = 3,              /* as many without a line as evicted with it */
+    SELDOM = 4,            /* more trials than evictions: as many more passes */
     NEAREST = 512,
     NEARER = 8,      /* parts of lines that it may have more, or less */
     MANY = 3,        /* times as many lines as ways, which evict in one */
@@ -156,6 +158,16 @@ static uint64_t place_of(struct probe *p, uint64_t line)
     return somewhere(p, PAGE) + PAGE - line;
 }
 
+/* Trials without one of the lines, which must not evict: of a part of the ways' bytes twice as many
+   lines evict, and half as often without one of them. That is to be seen, too, where evictions are
+   rare, as those of a level of many ways under random replacement are. */
+static unsigned rarely(const struct conflict_seen *more)
+{
+    const unsigned trials = LESS * more->trials;
+
+    return trials < QUICK ? QUICK : trials < CONFLICT_TRIALS ? trials : CONFLICT_TRIALS;
+}
+
 /* The same lines with and without one of them: 1: they evict, and do not without it; 0: they do not
    evict, 2: they do without it, too, or it is not clear. -1: p->error. */
 static int is_minimal(struct probe *p, struct conflict *c, struct conflict_seen *more,
@@ -172,7 +184,7 @@ static int is_minimal(struct probe *p, struct conflict *c, struct conflict_seen 
     if (now != CONFLICT_EVICTED)
         return now == CONFLICT_STAYS ? 0 : now;
     c->without = 1;
-    c->quick = QUICK;
+    c->quick = rarely(more);
     p->seed = seed; /* of what takes them out of levels before, too */
     if (conflict_clean(p, c) != 0)
         return -1;
@@ -212,14 +224,15 @@ static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way
                          .way = way,
                          .lines = ways,
                          .passes = passes(level),
-                         .choices = 1,
-                         .quick = QUICK};
+                         .choices = 1};
     struct conflict_seen more[MINIMAL], less[MINIMAL];
     unsigned minimal = 0;
     int now = many_evict(p, &c);
 
     if (now <= 0 || (now = conflict_decide(p, &c, more)) != CONFLICT_EVICTED)
         return now < 0 ? -1 : 0;
+    if (more->evicted * SELDOM < more->trials)
+        c.passes *= SELDOM;
     /* until they are, or too few places are left */
     for (unsigned i = 0; minimal < MINIMAL && minimal + PLACES - i >= MINIMAL; i++) {
         now = is_minimal(p, &c, &more[minimal], &less[minimal]);
