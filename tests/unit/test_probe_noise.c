@@ -276,7 +276,8 @@ int main(int argc, char **argv)
     right = sum(&t, RIGHT);
     wrong = sum(&t, WRONG);
     untold = sum(&t, UNTOLD);
-    note("%llu accesses", (unsigned long long)t.accesses);
+    note("in all %u right, %u wrong, %u not told, %llu accesses", right, wrong, untold,
+         (unsigned long long)t.accesses);
     ok(right > 0 && 200 * wrong <= right + wrong, "%u values right, %u wrong: at most 0.5 %%",
        right, wrong);
     ok((thorough() ? MOST_UNTOLD : FEW_UNTOLD) * untold <= right + wrong + untold, "%u not told",
