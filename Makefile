@@ -276,7 +276,7 @@ $(B)/test/test_axis: $(LIBPICTURE)
 # The searches of cf-capture-probe, on an engine, and what cf-infer makes of them.
 PROBE_SEARCHES := $(call objects,capture/probe/pattern.c capture/probe/measure.c \
 	$(addprefix capture/probe/,search.c levels.c inclusion.c conflict.c))
-$(B)/test/test_probe: $(PROBE_SEARCHES)
+$(B)/test/test_probe $(B)/test/test_conflict: $(PROBE_SEARCHES)
 $(B)/test/test_probe_policy: $(PROBE_SEARCHES) $(call objects,capture/probe/policy.c)
 INFER_PARTS := $(call objects,$(addprefix filters/parts/infer/,known.c read.c exclusive.c relation.c policy.c))
 $(B)/test/test_modeling: $(B)/obj/tests/unit/test_modeling.o $(PROBE_SEARCHES) $(INFER_PARTS) \

@@ -52,8 +52,8 @@ uint64_t conflict_step(uint64_t way, uint64_t line)
     if (way <= 2 * line)
         return conflict_multiple(PAGE, way);
     for (uint64_t by = 2; times > 1 && by < times; by++)
-        if (times % by == 0 || way / line % times == 0)
-            times++, by = 1; /* a prime number, which divides no number of sets that is not known */
+        if (times % by == 0)
+            times++, by = 1; /* a prime number, which divides few numbers of sets behind */
     return times * way;
 }
 
@@ -376,33 +376,4 @@ int conflict_decide(struct probe *p, const struct conflict *c, struct conflict_s
     for (unsigned choice = 0; now == CONFLICT_EVICTED && choice < c->choices; choice++)
         now = decide(p, c, choice, s);
     return now;
-}
-
-static int visit_all(struct probe *p, unsigned level)
-{
-    struct cf_measured none = {0};
-
-    return probe_visit(p, level, 1, 0, &none);
-}
-
-int conflict_clean(struct probe *p, const struct conflict *c)
-{
-    const uint64_t page = PAGE;
-    struct plan k;
-    int status = 0;
-
-    for (unsigned choice = 0; status == 0 && choice < 2; choice++) {
-        struct conflict wide = *c;
-
-        wide.lines = choice ? c->lines : 2 * c->lines + 2;
-        status = make_plan(p, &wide, 0, &k);
-        probe_clear(p);
-        for (uint64_t i = 0; status == 0 && i < p->bench->size / PAGE; i++)
-            if (k.used[i / 64] >> i % 64 & 1)
-                probe_add(p, i * page, i * page + page, p->level[0].line);
-        drop(&k);
-        if (status == 0 && p->nodes.count)
-            status = visit_all(p, c->level) != 0 || probe_forget(p) != 0 ? -1 : 0;
-    }
-    return status;
 }

@@ -43,7 +43,5 @@ int conflict_once(struct probe *p, const struct conflict *c, unsigned choice,
                   struct cf_measured *m);
 /* Trials until it is clear; s is of the last choice of lines. -1 with p->error. */
 int conflict_decide(struct probe *p, const struct conflict *c, struct conflict_seen *s);
-/* Takes what was prefetched in the pages of the lines out of all caches. */
-int conflict_clean(struct probe *p, const struct conflict *c);
 
 #endif

@@ -186,9 +186,6 @@ static int is_minimal(struct probe *p, struct conflict *c, struct conflict_seen 
     c->without = 1;
     c->quick = rarely(more);
     p->seed = seed; /* of what takes them out of levels before, too */
-    if (conflict_clean(p, c) != 0)
-        return -1;
-    p->seed = seed;
     now = conflict_decide(p, c, less);
     return now < 0 ? -1 : now == CONFLICT_STAYS ? 1 : 2;
 }
