@@ -178,15 +178,53 @@ static void second_level(void)
     c.counted = 0;
     (void)conflict_once(&p, &c, 0, &m);
     ok(kept.visits == 4, "one that is not exclusive has them");
-    for (size_t i = v[1].from; i < v[1].from + v[1].count; i++)
-        c.without += kept.node[i] % (16 * PAGE) == 0;
-    is_u64(c.without, 0, "none stands before a line of the set, which may be prefetched");
+
+    p = start(2, two);
+    c.without = 1;
+    (void)conflict_once(&p, &c, 0, &m);
+    (void)conflict_once(&p, &c, 0, &m);
+    ok(v[1].count == 8 + 3 * 8 && v[2].count == 7, "one line less, and others in its place");
+    ok(!same_nodes(&v[1], &v[6]), "another time others");
+    c.without = 0;
 
     p = start(1, two);
     c = (struct conflict){.level = 1, .at = PAGE - 64, .step = PAGE, .way = PAGE, .lines = 8};
     c.passes = 3;
     (void)conflict_once(&p, &c, 0, &m);
     ok(kept.visits == 5 && v[1].count == 8 && v[3].count == 8, "the first level: its lines alone");
+    probe_free(&p);
+}
+
+/* Others that share no set with the line, if the ways are as is supposed, or parts of these. */
+static void away(void)
+{
+    struct probe p = start(2, two);
+    struct conflict c = {
+        .level = 2, .at = PAGE - 64, .step = 6 * PAGE, .way = 6 * PAGE, .lines = 8, .passes = 1};
+    struct cf_measured m = {0};
+    const struct visit *v = kept.visit;
+
+    (void)conflict_once(&p, &c, 0, &m);
+    ok(v[1].count == 26 && all_apart(&v[1], c.at, PAGE, 3 * PAGE) &&
+           all_apart(&v[1], c.at, PAGE, 2 * PAGE),
+       "none is a half of the way from the line, or a third");
+
+    /* three pages before a line of the set, which is behind it; four: in the page of such a line */
+    p = start(2, two);
+    p.level[1].line = 128; /* not exclusive: the others need not be taken out */
+    c.way = c.step = 3 * PAGE + 128;
+    on.size = 40 * PAGE;
+    is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_STAYS, "a small buffer");
+    ok(v[1].count == 26 && !has_node(&v[1], c.at + 3 * PAGE),
+       "nor before a line of the set, which would be prefetched");
+    ok(pages_of_their_own(0, 2), "no page has two of the lines");
+
+    p = start(2, two);
+    p.level[0].way_size = 3 * PAGE;
+    p.level[0].size = 8 * 3 * PAGE;
+    c.way = c.step = 4 * PAGE;
+    (void)conflict_once(&p, &c, 0, &m);
+    is_u64(v[3].count, 3 * 26, "lines that share their sets in the first level are taken out at once");
     probe_free(&p);
 }
 
@@ -257,6 +295,15 @@ static void third_level(void)
     c.step = 5 * c.way;
     is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_UNCLEAR, "where each page has such a line");
     p = start(3, three);
+    c.way = c.step = PAGE + 256;
+    is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_UNCLEAR, "or that line, or the one before it");
+    p = start(3, three);
+    c.way = c.step = 65536;
+    p.level[0] = (struct probe_level){
+        .size = 32 * 24576, .line = 64, .way_size = 24576, .reach = 32 * 24576};
+    p.level[1].line = p.level[2].line = 64;
+    is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_UNCLEAR, "where the window has too many lines");
+    p = start(3, three);
     p.level[1].way_size = 65536;
     c.way = c.step = 1 << 20;
     (void)conflict_once(&p, &c, 0, &m);
@@ -318,6 +365,7 @@ int main(void)
 {
     steps();
     second_level();
+    away();
     choices();
     third_level();
     room();
