@@ -3,22 +3,21 @@
  * hierarchy_chunk.c - first levels in chunks of time (see hierarchy_chunk.h).
  *
  * Why that is exact. LRU keeps the lines of a set in the order of their last use, and the set holds
- * the first `ways` of them, W (Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9(2), 1970). Let
- * D be the distinct lines of the set that the chunk has used so far. They stand before all lines
+ * the first W of them, its ways (Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9(2), 1970).
+ * Let D be the distinct lines of the set that the chunk has used so far. They stand before all lines
  * that the chunk has not used, in an order that the chunk alone decides. So
- *
  *   - a line of D among the W newest of D is in the set, whatever it held before: a sure hit;
- *   - once D has W lines, the set holds W of them and nothing else, in that order: every reference is
- *     settled, and so is each victim, but for whether it is dirty;
+ *   - once D has W lines, the set holds W of them and nothing else, in that order: all references
+ *     are settled, and so is each victim, but for whether it is dirty;
  *   - until then no line of D is evicted, so a miss of the empty set is the first use of its line X
  *     in the chunk. It hits if and only if X is still there of what the set held before, O. What is
  *     left of O keeps its order behind D. A first use that hits takes X out of it; one that misses
- *     takes an invalid way, or else the last line of O. That depends on D by its number alone. Hence
- *     it is right to replay only the first uses, in their order, on the set as the chunk before left
- *     it, where they stand in another order than they will in the end, but before O all the same.
- *
- * There are at most `sets` x W such first uses in a chunk. Then the first |D| ways of a set are those
- * of the chunk's own set, and the others those of the replayed one.
+ *     takes an invalid way, or else the last line of O. That depends on D by its number alone. So
+ *     it is right to replay only the first uses, in their order, on the set as the chunk before
+ *     left it: they stand in another order there than they will in the end, but before O all the
+ *     same.
+ * There are at most `sets` x W such first uses in a chunk. Then the first |D| ways of a set are
+ * those of the chunk's own set, and the others those of the replayed one.
  *
  * Dirty is a line that a store of the chunk has touched since it came in, or that was dirty before
  * and has stayed since. So where a line leaves clean that has been there since its first use, it is
@@ -322,7 +321,7 @@ static void stays_dirty(uint64_t *set, uint64_t line)
     *set |= CF_CACHE_DIRTY;
 }
 
-/* Replays the first uses of a first level, and leaves in its cache what it holds after the chunk. */
+/* Replays the first uses of a first level, whose cache then holds what it does after the chunk. */
 static void settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
 {
     struct first *f = &c->first[kind];

@@ -3,14 +3,15 @@
  * hierarchy_chunk.h - a hierarchy that takes its accesses in chunks, of which several are worked on
  * at the same time, with the results of one that takes all in one go.
  *
- * Where no level acts on one before it, what the first level does depends on nothing behind it. So a
- * thread runs the first level over a chunk before anybody knows what it held when the chunk began
+ * Where no level acts on one before it, what the first level does depends on nothing behind it. So
+ * a thread runs the first level over a chunk before anybody knows what it held when the chunk began
  * (cf_chunk_run()): its hits are sure, and its misses are but for a few. When the chunk before has
  * left its state, cf_chunk_stage() settles those few, and takes what missed through the levels
  * behind; there is a stage for each of them, so that a stage of one chunk and the one before it of
  * the next can go on at the same time. To resolve the first references of a part of a trace by what
- * the parts before have left is the method of Niu, Dinan, Lu and Sadayappan, "PARDA: A Fast Parallel
- * Reuse Distance Analysis Algorithm", IPDPS 2012; hierarchy_chunk.c says why that is exact here.
+ * the parts before have left is the method of Niu, Dinan, Lu and Sadayappan, "PARDA: A Fast
+ * Parallel Reuse Distance Analysis Algorithm", IPDPS 2012; hierarchy_chunk.c says why that is exact
+ * here.
  *
  * Only counts come of it: no depths of rows, and no watchers.
  *
