@@ -4,8 +4,8 @@
  *
  * Why that is exact. LRU keeps the lines of a set in the order of their last use, and the set holds
  * the first W of them, its ways (Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9(2), 1970).
- * Let D be the distinct lines of the set that the chunk has used so far. They stand before all lines
- * that the chunk has not used, in an order that the chunk alone decides. So
+ * Let D be the distinct lines of the set that the chunk has used so far. They stand before all that
+ * it has not used, in an order that the chunk alone decides. So
  *   - a line of D among the W newest of D is in the set, whatever it held before: a sure hit;
  *   - once D has W lines, the set holds W of them and nothing else, in that order: all references
  *     are settled, and so is each victim, but for whether it is dirty;
