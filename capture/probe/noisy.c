@@ -173,19 +173,16 @@ static unsigned rarely(const struct conflict_seen *more)
 static int is_minimal(struct probe *p, struct conflict *c, struct conflict_seen *more,
                       struct conflict_seen *less)
 {
-    uint64_t seed;
     int now;
 
     c->at = place_of(p, p->level[c->level - 1].line);
     c->without = 0;
     c->quick = 0;
-    seed = p->seed;
     now = conflict_decide(p, c, more);
     if (now != CONFLICT_EVICTED)
         return now == CONFLICT_STAYS ? 0 : now;
     c->without = 1;
     c->quick = rarely(more);
-    p->seed = seed; /* of what takes them out of levels before, too */
     now = conflict_decide(p, c, less);
     return now < 0 ? -1 : now == CONFLICT_STAYS ? 1 : 2;
 }
@@ -310,8 +307,6 @@ static uint64_t least_lines(const struct probe *p, unsigned level, uint64_t leas
 
     if (probe_may_be_exclusive(p, level))
         least -= least < l[-1].reach / l->line ? least : l[-1].reach / l->line;
-    if (level > 1 && least < l[-1].size / l->line / 2)
-        least = l[-1].size / l->line / 2; /* no level is so small */
     return least;
 }
 
@@ -323,14 +318,12 @@ static int find_level(struct probe *p, unsigned level)
 
     if (now <= 0 || (now = window_range(p, level, &r)) <= 0)
         return now;
-    if (window_sweep(p, level) != 0)
-        return -1;
     wide = r;
     wide.least = least_lines(p, level, r.least);
     wide.until = UINT64_MAX;
     if ((now = find_powers(p, level, &wide)) != 0)
         return now;
-    if (window_exact(p, level, &r) < 0 || window_sweep(p, level) != 0)
+    if (window_exact(p, level, &r) < 0)
         return -1;
     r.least = least_lines(p, level, r.least);
     return find_others(p, level, &r);

@@ -340,14 +340,3 @@ int window_exact(struct probe *p, unsigned level, struct window_range *r)
     r->exact = f.others + (at[0] < at[1] ? at[0] : at[1]);
     return 1;
 }
-
-int window_sweep(struct probe *p, unsigned level)
-{
-    const uint64_t bytes =
-        (p->level[level - 1].reach / PAGE + 2) * PAGE * 2 + 2 * PROBES * p->level[level - 1].line;
-    struct cf_measured m = {0};
-
-    probe_clear(p);
-    probe_add(p, 0, bytes < p->bench->size ? bytes : p->bench->size, p->level[0].line);
-    return probe_visit(p, level, 1, 0, &m) != 0 ? -1 : probe_forget(p);
-}

@@ -27,7 +27,5 @@ struct window_range {
 int window_range(struct probe *p, unsigned level, struct window_range *r);
 /* 1, or 0 where windows do not say it exactly; -1 with p->error. */
 int window_exact(struct probe *p, unsigned level, struct window_range *r);
-/* Takes what was prefetched in the pages of windows out of all caches. 0, or -1 with p->error. */
-int window_sweep(struct probe *p, unsigned level);
 
 #endif
