@@ -188,7 +188,8 @@ static int keep(struct probe *p, struct probe_nodes *to)
         p->error = p->error ? p->error : ENOMEM;
         return -1;
     }
-    memcpy(to->offset, p->nodes.offset, to->count * sizeof *to->offset);
+    if (to->count)
+        memcpy(to->offset, p->nodes.offset, to->count * sizeof *to->offset);
     return 0;
 }
 

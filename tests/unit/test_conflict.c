@@ -72,6 +72,12 @@ static struct probe start(unsigned levels, const struct probe_level *level)
     return p;
 }
 
+static void again(struct probe *p, unsigned levels, const struct probe_level *level)
+{
+    probe_free(p);
+    *p = start(levels, level);
+}
+
 /* Whether nodes of a visit are `step` from the line, and none of them `never`. */
 static int all_apart(const struct visit *v, uint64_t at, uint64_t step, uint64_t never)
 {
@@ -166,20 +172,20 @@ static void second_level(void)
            kept.node[v[6].from] == c.at,
        "then the line alone is measured");
 
-    p = start(2, two);
+    again(&p, 2, two);
     c.passes = 1;
     c.counted = 1;
     kept.every = 1;
     is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_EVICTED, "it is evicted");
     ok(kept.visits == 5, "an exclusive level gets the others, too, in one pass");
     is_u64(v[4].level, 1, "misses of another level are counted");
-    p = start(2, two);
+    again(&p, 2, two);
     p.level[1].line = 128;
     c.counted = 0;
     (void)conflict_once(&p, &c, 0, &m);
     ok(kept.visits == 4, "one that is not exclusive has them");
 
-    p = start(2, two);
+    again(&p, 2, two);
     c.without = 1;
     (void)conflict_once(&p, &c, 0, &m);
     (void)conflict_once(&p, &c, 0, &m);
@@ -187,7 +193,7 @@ static void second_level(void)
     ok(!same_nodes(&v[1], &v[6]), "another time others");
     c.without = 0;
 
-    p = start(1, two);
+    again(&p, 1, two);
     c = (struct conflict){.level = 1, .at = PAGE - 64, .step = PAGE, .way = PAGE, .lines = 8};
     c.passes = 3;
     (void)conflict_once(&p, &c, 0, &m);
@@ -210,7 +216,7 @@ static void away(void)
        "none is a half of the way from the line, or a third");
 
     /* three pages before a line of the set, which is behind it; four: in the page of such a line */
-    p = start(2, two);
+    again(&p, 2, two);
     p.level[1].line = 128; /* not exclusive: the others need not be taken out */
     c.way = c.step = 3 * PAGE + 128;
     on.size = 40 * PAGE;
@@ -219,12 +225,13 @@ static void away(void)
        "nor before a line of the set, which would be prefetched");
     ok(pages_of_their_own(0, 2), "no page has two of the lines");
 
-    p = start(2, two);
+    again(&p, 2, two);
     p.level[0].way_size = 3 * PAGE;
     p.level[0].size = 8 * 3 * PAGE;
     c.way = c.step = 4 * PAGE;
     (void)conflict_once(&p, &c, 0, &m);
-    is_u64(v[3].count, 3 * 26, "lines that share their sets in the first level are taken out at once");
+    is_u64(v[3].count, 3 * 26,
+           "lines that share their sets in the first level are taken out at once");
     probe_free(&p);
 }
 
@@ -286,24 +293,24 @@ static void third_level(void)
     is_u64(v[4].count, 21, "then the lines of the set");
     is_u64(v[6].count, 21 * (2 + 6), "each is taken out of the second level by lines of its own");
 
-    p = start(3, three);
+    again(&p, 3, three);
     p.level[1].line = 512;
     (void)conflict_once(&p, &c, 0, &m);
     is_u64(v[3].count, 21, "no window where the second level is not exclusive");
-    p = start(3, three);
+    again(&p, 3, three);
     c.way = PAGE / 2;
     c.step = 5 * c.way;
     is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_UNCLEAR, "where each page has such a line");
-    p = start(3, three);
+    again(&p, 3, three);
     c.way = c.step = PAGE + 256;
     is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_UNCLEAR, "or that line, or the one before it");
-    p = start(3, three);
+    again(&p, 3, three);
     c.way = c.step = 65536;
     p.level[0] = (struct probe_level){
         .size = 32 * 24576, .line = 64, .way_size = 24576, .reach = 32 * 24576};
     p.level[1].line = p.level[2].line = 64;
     is_u64(conflict_once(&p, &c, 0, &m), CONFLICT_UNCLEAR, "where the window has too many lines");
-    p = start(3, three);
+    again(&p, 3, three);
     p.level[1].way_size = 65536;
     c.way = c.step = 1 << 20;
     (void)conflict_once(&p, &c, 0, &m);

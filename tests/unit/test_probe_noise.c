@@ -140,7 +140,8 @@ static const struct {
     unsigned char seed, by_time;
     const char *guard;
 } guarded[] = {
-    {70, 2, 0, "a level that may be exclusive is smaller than windows say, and its sets a power of two"},
+    {70, 2, 0,
+     "a level that may be exclusive is smaller than windows say, and its sets a power of two"},
 };
 
 static void try_guarded(void)
