@@ -244,6 +244,32 @@ strings() {
     run -2 cf-rank --before a.cf --fail-above -1 a.cf
 }
 
+@test "the order: greatest first, ties by process and address, of values and addresses of any size" {
+    awk 'BEGIN {
+        srand(8); print "time,pid,addr,weight,hit"
+        for (i = 0; i < 6000; i++) {
+            high = rand() < .5 ? 0 : int(rand() * 65536)
+            printf "%d,%d,0x%04x%08x,%.0f,%d\n", i, 1 + int(rand() * 3000) * int(rand() * 2), high,
+                int(rand() * 2 ^ (1 + int(rand() * 31))), rand() < .6 ? 1 + int(rand() * 3) : rand() * 2 ^ 52, rand() < .5 ? 1 : 255
+        } }' | stream a.cf -
+    ordered() { # KEYS VALUES: of so many keys with so many values at least
+        awk -F, -v keys="$1" -v values="$2" '
+            function hex(s, i, x) {
+                for (i = 3; i <= length(s); i++) x = x * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+                return x + 0
+            }
+            NR > 1 {
+                v = $4 + 0; p = $2 + 0; a = hex($3)
+                if (NR > 2 && !(v < v0 || (v == v0 && (p > p0 || (p == p0 && a > a0))))) { print NR ": " $0; bad = 1 }
+                n += v != v0; v0 = v; p0 = p; a0 = a
+            }
+            END { if (bad || NR <= keys || n < values) { print NR " rows, " n " values"; exit 1 } }'
+    }
+    cf-rank -q --csv --top 9999 --by address --value accesses a.cf | ordered 4000 1000
+    # of few values nearly all are ties
+    cf-cat -q --columns time,pid,addr,hit a.cf | cf-rank -q --csv --top 9999 --by address --value ratio | ordered 4000 2
+}
+
 @test "a ratio of no accesses is empty; of a ratio there is no share, no cover and no picture" {
     printf 'time,op,addr,function,hit,insns\n1,load,1,a,255,0\n2,load,1,a,1,0\n3,ifetch,1,b,1,5\n4,load,9,c,1,0\n' >a.csv
     stream a.cf a.csv
