@@ -49,7 +49,8 @@ static int encode_set(struct cf_writer *w, uint8_t type, const void *values, uin
     if (cfw_encoder(w) &&
         cf_encoder_frame(w->encoder, CF_PARTIAL, rows, &column, 1, NULL, NULL, 0, packed) == 1 &&
         (place = cfw_scratch(w, n, packed[0].bytes + 1))) {
-        memcpy(place, packed[0].data, packed[0].bytes);
+        if (packed[0].bytes) /* a constant has none */
+            memcpy(place, packed[0].data, packed[0].bytes);
         *coded = packed[0];
         coded->data = place;
         return 0;
