@@ -265,7 +265,8 @@ static int find_stretches(struct run *r, const struct cf_frame *f, struct chunk 
             return -1;
         next->to = same ? f->rows : to;
         next->space = r->j->o->frame.physical ? 0 : next->space; /* processes share memory */
-        r->core = r->begun ? r->core : next->core;
+        if (!r->begun)                                           /* before any thread looks at it */
+            r->core = next->core;
         r->begun = 1;
         if (next->core == r->core || r->several)
             continue;
