@@ -330,7 +330,8 @@ static void settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
     uint64_t *arrived = t->onward == MEMORY ? h->memory : h->tier[t->onward].arrived;
     uint64_t *writes = t->onward == MEMORY ? &h->memory_writes : &h->tier[t->onward].n.writes;
 
-    for (struct mark *m = f->mark; m < f->mark + f->marks; m++) {
+    for (size_t i = 0; i < f->marks; i++) {
+        struct mark *const m = &f->mark[i];
         enum cf_cache_state before;
         uint64_t victim = m->leaves && f->dirty[m->slot] ? m->line | CF_CACHE_DIRTY : NO_LINE;
 
