@@ -140,8 +140,15 @@ static const struct {
     unsigned char seed, by_time;
     const char *guard;
 } guarded[] = {
-    {70, 2, 0,
-     "a level that may be exclusive is smaller than windows say, and its sets a power of two"},
+    {2, 2, 0, "windows say where a level may be, not where it is"},
+    {12, 3, 1, "of two accesses that tell the line, the second is to the lower address"},
+    {19, 2, 1,
+     "a latency near that of memory is none of a level; a window is tried in more orders"},
+    {38, 3, 0, "lines at the end of a page, behind which none is prefetched"},
+    {54, 3, 0,
+     "what was prefetched is flushed before a line is told; sets that are no power of two"},
+    {70, 2, 0, "a level that may be exclusive is smaller than windows say"},
+    {102, 4, 1, "lines are visited several times, where evictions are rare more often"},
 };
 
 static void try_guarded(void)
