@@ -222,7 +222,10 @@ level() {
 
 @test "this machine by the clock: rows of both levels' searches, each whole, on the CPU that was asked for" {
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
-    cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said
+    for _ in 1 2 3; do
+        cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said && break || [[ $? == 1 ]]
+    done
+    ! grep 'no cache was found' said || skip "three times the machine was too disturbed to find a cache"
     grep -q "CPU $cpu, by .*(--by time)" said
     cp p.cf "$BATS_FILE_TMPDIR/here.cf"
     probed p.cf experiment cpu method >rows
