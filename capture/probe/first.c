@@ -26,6 +26,7 @@ enum {
     CLOSE = 1024,    /* to each side of where the first level seems to end */
     CLOSE_STEP = 64,
     PARTS = 8,   /* of windows farther off, where the first level surely holds them or does not */
+    LOUD = 8,    /* of so many windows that fit, one may take longer */
     LINES = 512, /* bytes: lines are looked for up to here */
     MOST_WAYS = 32, /* of the first level */
     MULTIPLES = 4,  /* of the size of a way: at any of them lines share a set */
@@ -92,7 +93,7 @@ static void ways_nodes(struct probe *p, uint64_t apart, uint64_t lines)
 
 static void apart_nodes(struct probe *p, uint64_t lines, uint64_t apart)
 {
-    probe_add(p, 0, lines * apart, apart);
+    ways_nodes(p, apart, lines);
 }
 
 static int order_of_values(const void *a, const void *b)
@@ -195,15 +196,18 @@ static int end_of_first(struct first *f, uint64_t *from, uint64_t *to)
 }
 
 /* The last window before they take longer for good, in at least a quarter of the repeats: another
-   guest on the core leaves few of them quiet. 0: there is none. */
+   guest on the core leaves few of them quiet. 0: there is none, or too many before it take longer,
+   too. */
 static uint64_t last_low(const struct series *s)
 {
     const double base = base_line(s, PARTS);
-    size_t k = s->count;
+    size_t k = s->count, loud = 0;
 
     while (k && !(s->point[k - 1].quartile <= base * rise))
         k--;
-    return k ? s->point[k - 1].parameter : 0;
+    for (size_t i = 0; i < k; i++)
+        loud += !(s->point[i].quartile <= base * rise);
+    return k && LOUD * loud <= k ? s->point[k - 1].parameter : 0;
 }
 
 static int size_of_first(struct first *f, uint64_t from, uint64_t to)
@@ -290,7 +294,8 @@ static int way_of_first(struct first *f, uint64_t ways, uint64_t near, uint64_t 
             status = add_parameter(&s, i * *way);
     if (status == 0)
         status = measure(f, &s, 2 * ways, apart_nodes);
-    if (status == 0 && *way && first_far(&s) < s.count && s.point[first_far(&s)].parameter != *way)
+    if (status == 0 && *way &&
+        (first_far(&s) == s.count || s.point[first_far(&s)].parameter != *way))
         *way = 0;
     free(look.point);
     free(s.point);

@@ -20,7 +20,9 @@ struct cache {
     uint32_t others;    /* lines of other data, one in each set from the last on */
     uint64_t disturbed; /* so many visits have half of the ways */
     uint64_t visits;
-    uint64_t spoilt; /* so many visits */
+    uint64_t spoilt;    /* so many visits */
+    uint64_t loud;      /* in so many, windows of 15 to 31 KiB take a twentieth longer */
+    uint32_t near, far; /* ticks of a single access, to a small window and to a large one */
     struct {
         const char *experiment;
         uint64_t parameter;
@@ -57,7 +59,10 @@ static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
         .time = (nodes * HIT + nodes * misses * (MISS - HIT) / (all ? all : 1)) * v->rounds,
         .spoilt = c->visits < c->spoilt ? CF_SPOILT_DRIFT : 0,
         .method = CF_METHOD_CLOCK};
-    c->visits++;
+    for (uint32_t i = 0; v->each && i < v->count * v->rounds; i++)
+        v->each[i] = all * LINE > 64 << 10 ? c->far : c->near;
+    if (c->visits++ < c->loud && all * LINE > 15 << 10 && all * LINE < 31 << 10)
+        m->time += m->time / 20;
     return 0;
 }
 
@@ -123,6 +128,32 @@ static void found(struct cache *c, const char *what)
        "  rows of its ways, and of lines as far apart as a way and as two");
 }
 
+/* Single accesses are timed where the clock tells apart what serves them. */
+static void clock_of(struct cache *c, uint64_t step, int coarse)
+{
+    struct cf_bench b = {.self = c, .run = run, .forget = forget, .step = step, .size = BUFFER};
+    struct probe p = {.bench = &b,
+                      .most = BUFFER / 2,
+                      .by_time = 1,
+                      .seed = 1,
+                      .row = row,
+                      .arg = c,
+                      .levels = 1,
+                      .level = {{.line = LINE, .size = 32 << 10, .way_size = 4096}}};
+
+    c->rows = 0;
+    c->near = c->far = 75;
+    is_u64((uint64_t)steady_second(&p, 2), 0, "a step of %u ticks", (unsigned)step);
+    is_u64((uint64_t)p.coarse, (uint64_t)coarse, "  is%s too coarse", coarse ? "" : " not");
+    c->far = 75 + 24;
+    is_u64((uint64_t)probe_policy_steady(&p, 2), 0, "  and the policy");
+    ok(coarse == (rows_of(c, "policy", 1, 0) == 0), "  is%s looked for", coarse ? " not" : "");
+    free(p.nodes.offset);
+    free(p.spare.offset);
+    free(p.seen);
+    free(p.ticks);
+}
+
 int main(void)
 {
     static struct cache c;
@@ -141,6 +172,12 @@ int main(void)
     found(&c, "direct-mapped");
     c = (struct cache){.sets = 64, .ways = 8, .disturbed = 60};
     found(&c, "half of it used by another program while windows are looked for");
+
+    c = (struct cache){.sets = 64, .ways = 8, .loud = 900};
+    found(&c, "windows that fit take longer, but for the last ones");
+    c.loud = 900;
+    (void)look(&c, &p);
+    ok(p.attempts > 1, "  they are measured again: %u times", p.attempts);
 
     /* the first attempt is spoilt. The second one takes lines as far apart as the level seems to be
        large, 30 KiB: in two of its sets, of which 16 lines fit, and 32 do not 2 KiB apart. */
@@ -164,5 +201,9 @@ int main(void)
     c = (struct cache){.sets = 64, .ways = 8, .spoilt = UINT64_MAX};
     is_u64((uint64_t)look(&c, &p), 0, "all spoilt");
     ok(p.attempts > 1, "  tried %u times", p.attempts);
+
+    c = (struct cache){.sets = 64, .ways = 8};
+    clock_of(&c, 2, 0);
+    clock_of(&c, 24, 1); /* four of them are less than an access and two fifths, 105 */
     return done();
 }

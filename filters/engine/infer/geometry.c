@@ -266,14 +266,19 @@ static void confront(const struct search *s, const struct triple *best, struct c
         }
 }
 
-/* The patterns that show the ways are made of the size. */
+/* The patterns that show the ways are made of the size, and size and ways are those of one triple:
+   where one of them is contradicted, the other one is not known either. */
 static void follow(struct cf_estimate *to)
 {
-    if (to[CF_TRAIT_SIZE].against < 0 || to[CF_TRAIT_WAYS].against >= 0)
+    struct cf_estimate *const size = &to[CF_TRAIT_SIZE], *const ways = &to[CF_TRAIT_WAYS];
+    const struct cf_estimate *const wrong = size->against >= 0 ? size : ways;
+    struct cf_estimate *const other = wrong == size ? ways : size;
+
+    if (wrong->against < 0 || other->against >= 0)
         return;
-    to[CF_TRAIT_WAYS].confidence = 0;
-    to[CF_TRAIT_WAYS].against = to[CF_TRAIT_SIZE].against;
-    to[CF_TRAIT_WAYS].with = to[CF_TRAIT_SIZE].with;
+    other->confidence = 0;
+    other->against = wrong->against;
+    other->with = wrong->with;
 }
 
 /* Agreement makes no series reach further, and no measurement repeated. */
