@@ -46,6 +46,8 @@ TABLES  := $(OUT)/recovery.csv $(OUT)/policies.csv $(OUT)/claimed.csv
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
+# That no cache was found, on a machine too busy or without one, is a result as well.
+found = || { [[ $$? == 1 && -e $@ ]]; }
 
 all: $(OUT)/page.html
 	@echo "results in $(OUT): open page.html"; echo; cat $(OUT)/recovery.csv; echo; cat $(OUT)/claimed.csv
@@ -67,7 +69,7 @@ $(OUT)/random/%.yaml: $(SCRIPTS)modeling-machine.awk
 	@awk -v seed=$* -f $< $(to)
 
 $(foreach b,$(BY),$(NUMBERS:%=$(OUT)/random/%.$b.cf)): $(OUT)/random/%.cf: $(OUT)/random/$$(basename $$*).yaml
-	@cf-capture probe -q --quick --on $(abspath $<) --by $(subst .,,$(suffix $*)) -o $@ || { [[ $$? == 1 ]]; }
+	@cf-capture probe -q --quick --on $(abspath $<) --by $(subst .,,$(suffix $*)) -o $@ $(found)
 
 $(RANDOM): $(OUT)/random/%.csv: $(OUT)/random/%.cf
 	@cf-infer -q --compare $(abspath $(OUT)/random/$(basename $*).yaml) $< $(to)
@@ -76,9 +78,8 @@ $(RANDOM): $(OUT)/random/%.csv: $(OUT)/random/%.cf
 
 $(OUT)/here.cf: | $(RANDOM) $(BY:%=$(OUT)/$(MODEL).%.cf)
 	@mkdir -p $(@D) && echo "measure this machine"
-	@cf-capture probe -q $(HERE) -o $@
+	@cf-capture probe -q $(HERE) -o $@ $(found)
 
-# Where the machine was too busy for any cache to be told, that is the result.
 $(OUT)/here.yaml: $(OUT)/here.cf
 	@{ cf-infer $< || { [[ $$? == 1 ]] && echo '# no cache can be described'; }; } $(to)
 

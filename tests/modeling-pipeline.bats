@@ -51,6 +51,17 @@ modeling() {
     ! grep -q '^measure' <<<"$output" || fail "$output"
 }
 
+@test "a machine of which no cache is told is described as such, on the page as well" {
+    cf-capture-probe -q --quick --max 64K --event page-faults -o p.cf 2>said || [[ $? != 3 ]] || skip "page faults are not counted here"
+    grep -q 'no cache was found' said
+    modeling MACHINES=1 HERE='--quick --max 64K --event page-faults'
+    grep -q 'no cache can be described' out/here.yaml
+    grep -q '^L1,size,.*,cannot tell,' out/claimed.csv
+    grep -q 'no cache can be described' out/page.html
+    run ! modeling MACHINES=1 HERE='--quick --max 64K --event no-such-event' OUT="$T/other" "$T/other/here.yaml"
+    [ ! -e other/here.cf ] && [ ! -e other/here.yaml ]
+}
+
 @test "a step that fails fails the pipeline and leaves nothing under its name" {
     mkdir bin && ln -s "$B"/bin/* bin && rm bin/cf-infer
     printf '#!/bin/sh\necho half\nexit 3\n' >bin/cf-infer && chmod +x bin/cf-infer
