@@ -213,6 +213,15 @@ accesses() {
     done
 }
 
+# of awk: what cachegrind counts, and by how many percent ours may differ
+near='
+    function near(name, got, want, percent,   off) {
+        off = got > want ? got - want : want - got
+        printf "%s: %d, cachegrind %d\n", name, got, want
+        if (want < 100 || off > want * percent / 100)
+            bad = 1
+    }'
+
 # What cachegrind does otherwise:
 # - a read-modify-write is a read only: its stores are compared by misses, which they never are;
 # - an access that straddles is one miss at most: so are rows of the column, which are compared for
@@ -284,7 +293,7 @@ END
             cf-cat --csv --table access --columns op,hit >rows.csv
         # Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw
         read -r _ _ i1 il _ d1r dlr _ d1w dlw < <(grep '^summary:' cg.out)
-        awk -F, -v i1="$i1" -v il="$il" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" '
+        awk -F, -v i1="$i1" -v il="$il" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" "$near"'
             $1 == "level" {
                 for (i = 1; i <= NF; i++)
                     if ($i == "ifetch_misses")
@@ -293,12 +302,6 @@ END
             FILENAME == "sum.csv" { lines[$1] = $column; next }
             $2 != 1 { miss[$1]++ }
             $2 == 255 { memory[$1]++ }
-            function near(name, got, want, percent,   off) {
-                off = got > want ? got - want : want - got
-                printf "%s: %d, cachegrind %d\n", name, got, want
-                if (want < 100 || off > want * percent / 100)
-                    bad = 1
-            }
             END {
                 near("I1", lines["I1"], i1, 0.5); near("LL of fetches", lines["LL"], il, 0.5)
                 near("D1 of loads", miss["load"], d1r, 1); near("LL of loads", memory["load"], dlr, 1)
@@ -327,14 +330,8 @@ END
         'name: D1, kind: data, size: 32KiB, ways: 8' 'name: LL, size: 1MiB, ways: 16'
     cf-cache -q -m m.yaml t.cf | cf-cat --csv --table access --columns op,hit,insns >rows.csv
     read -r _ ir _ _ dr d1r dlr _ d1w dlw < <(grep '^summary:' cg.out)
-    awk -F, -v ir="$ir" -v dr="$dr" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" '
+    awk -F, -v ir="$ir" -v dr="$dr" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" "$near"'
         { rows[$0]++ } # of which few differ
-        function near(name, got, want, percent,   off) {
-            off = got > want ? got - want : want - got
-            printf "%s: %d, cachegrind %d\n", name, got, want
-            if (want < 100 || off > want * percent / 100)
-                bad = 1
-        }
         END {
             for (row in rows) {
                 split(row, c)
