@@ -173,12 +173,14 @@ struct cf_page {
 
 /* Defines a struct cf_page `page` of files that are linked into the program, each part as one or
    more CF_PAGE_FILE(name from the top of the tree). The Makefile has a line for its object, since
-   the compiler tells of no file that is taken in so. */
+   the compiler tells of no file that is taken in so. Hidden, since on AArch64 an address that is
+   fetched from the global offset table would be that of the section. */
 #define CF_PAGE_FILE(name) ".incbin \"" name "\"\n"
 #define CF_PAGE(page, style, body, script)                                                         \
     __asm__(".section .rodata\n" #page "_style:\n" style ".byte 0\n" #page "_body:\n" body         \
             ".byte 0\n" #page "_script:\n" script ".byte 0\n.previous\n");                         \
-    extern const char page##_style[], page##_body[], page##_script[];                              \
+    __attribute__((visibility("hidden"))) extern const char page##_style[], page##_body[],         \
+        page##_script[];                                                                           \
     static const struct cf_page page = {page##_style, page##_body, page##_script}
 
 /* Writes a page with what `data` writes, a JSON object, as its constant `data`. */
