@@ -486,10 +486,11 @@ int cf_chunk_stage(struct cf_chunk *c, struct cf_hierarchy *h, unsigned stage, u
                 settle(c, h, kind);
         add_counts_of(h, c->h);
     }
-    /* the last stage takes care of what memory saw */
+    /* the last stage, and no other one, takes care of what memory saw */
     for (unsigned k = 0; stage + 1 == cf_hierarchy_stages(h) && k < CLASSES; k++)
         h->memory[k] += c->h->memory[k];
-    h->memory_writes += stage + 1 == cf_hierarchy_stages(h) ? c->h->memory_writes : 0;
+    if (stage + 1 == cf_hierarchy_stages(h))
+        h->memory_writes += c->h->memory_writes;
     for (unsigned k = 0; k < stage; k++)
         level = h->tier[level].onward;
     return level == MEMORY
