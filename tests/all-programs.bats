@@ -23,6 +23,8 @@ setup() {
     # and what fails here says so itself
     # shellcheck disable=SC2046 # names
     declare +t -f $(compgen -A function -X 'bats_*')
+    # of a program that hangs, in seconds of the processor; one that waits is ended by tests/run
+    ulimit -S -t 600
     bad=
 }
 
@@ -36,18 +38,18 @@ verdict() {
     [[ -z $bad ]] || fail "$bad"
 }
 
-# go PROGRAM [ARGUMENT...]: runs the program as it is meant to be run, a minute at most, with
-# standard input as it is, to `out` and `err`; puts its exit status into `status`.
+# go PROGRAM [ARGUMENT...]: runs the program as it is meant to be run, with standard input as it is,
+# to `out` and `err`; puts its exit status into `status`.
 go() {
     local p=$1
     shift
     program_args "$p"
     status=0
-    timeout -k 5 1800 "$p" "${args[@]}" "$@" >out 2>err || status=$?
+    "$p" "${args[@]}" "$@" >out 2>err || status=$?
     # A sanitizer's find, a signal other than SIGPIPE and a hang are wrong in every test.
     case $status in
     99) complain "$p" "the sanitizer found something with: $*" err ;;
-    124 | 137) complain "$p" "hangs with: $*" ;;
+    137 | 152) complain "$p" "hangs with: $*" ;;
     132 | 134 | 135 | 136 | 139) complain "$p" "dies by signal $((status - 128)) with: $*" err ;;
     esac
 }
@@ -55,6 +57,13 @@ go() {
 # expect PROGRAM STATUS WHAT: what `go` has seen.
 expect() {
     [[ $status == "$2" ]] || complain "$1" "exit status $status and not $2 $3" err
+}
+
+# names TEXT: it stands in what the program said on standard error.
+names() {
+    local said
+    read -r -d '' said <err || :
+    [[ $said == *"$1"* ]]
 }
 
 # told PROGRAM WHAT: a message on standard error that begins with the program's name.
@@ -80,7 +89,7 @@ told() {
 }
 
 @test "--help: status 0, on standard output, fits a screen, names the program" {
-    local p
+    local p option line said
     for p in $(programs); do
         for option in --help -h; do
             status=0
@@ -88,22 +97,27 @@ told() {
             expect "$p" 0 "for $option"
             [[ ! -s err ]] || complain "$p" "$option writes to standard error" err
             # cf-capture-NAME may call itself "cf-capture NAME"
-            [[ $(head -n 1 out) =~ ^[Uu]sage:\ ($p|${p/capture-/capture })(\ |$) ]] ||
+            mapfile -t said <out
+            [[ ${said[0]} =~ ^[Uu]sage:\ ($p|${p/capture-/capture })(\ |$) ]] ||
                 complain "$p" "$option does not begin with 'usage: $p'" out
-            [[ $(wc -l <out) -le 40 ]] || complain "$p" "$option has $(wc -l <out) lines, over 40"
-            [[ $(wc -L <out) -le 100 ]] || complain "$p" "$option has a line of $(wc -L <out) columns, over 100"
+            [[ ${#said[@]} -le 40 ]] || complain "$p" "$option has ${#said[@]} lines, over 40"
+            for line in "${said[@]}"; do
+                [[ ${#line} -le 100 && $line != *$'\t'* ]] ||
+                    complain "$p" "$option has a line of over 100 columns, or a tab: $line"
+            done
         done
     done
     verdict
 }
 
 @test "--version: status 0, one line with name and version" {
-    local p
+    local p said
     for p in $(programs); do
         status=0
         "$p" --version >out 2>err </dev/null || status=$?
         expect "$p" 0 "for --version"
-        [[ $(cat out) =~ ^$p\ .*[0-9]+\.[0-9]+ && $(wc -l <out) == 1 && ! -s err ]] ||
+        mapfile -t said <out
+        [[ ${said[0]} =~ ^$p\ .*[0-9]+\.[0-9]+ && ${#said[@]} == 1 && ! -s err ]] ||
             complain "$p" "--version says" out
     done
     verdict
@@ -115,7 +129,7 @@ told() {
         for option in --no-such-option -%; do
             go "$p" $option </dev/null
             expect "$p" 2 "for $option"
-            grep -q -e --help err || complain "$p" "does not point to --help after $option" err
+            names --help || complain "$p" "does not point to --help after $option" err
             [[ ! -s out ]] || complain "$p" "writes to standard output after $option" out
         done
     done
@@ -458,7 +472,7 @@ END
             go "$p" $file
             expect "$p" 1 "for $file"
             told "$p" "for $file"
-            grep -q $file err || complain "$p" "does not name $file" err
+            names $file || complain "$p" "does not name $file" err
             # behind a segment of another version comes one that is read
             ! program_is "$p" reducer || [[ ! -s out || $file == newer.cf ]] ||
                 complain "$p" "prints a result of $file" out
@@ -467,16 +481,22 @@ END
     verdict
 }
 
+# readers PLACE FEW...: who is tried with a stream that is damaged there. All programs read by the same
+# library, of which test_damage tries every place; so all of them see a few, in the head, in the rows
+# and at the end, and the rest one that reads all and one that skips what it need not read.
+readers() {
+    if [[ " ${*:2} " == *" $1 "* ]]; then programs annotator reducer maker; else printf '%s\n' cf-cat cf-select; fi
+}
+
 @test "a stream cut off at many places: status 1 and a message, annotators end their output and say of what it is" {
-    local p list kind n size
-    mapfile -t list < <(programs annotator reducer maker)
+    local p kind n size
     for kind in full.cf full.packed.cf; do
         size=$(stat -c %s "$STREAMS/$kind")
         # the first head and frames, places all over, and the last bytes
         for n in 1 7 31 32 33 100 400 999 $((size / 7)) $((size / 3)) $((size / 2)) \
             $((size * 9 / 10)) $((size - 40)) $((size - 9)) $((size - 1)); do
             head -c "$n" "$STREAMS/$kind" >cut.cf
-            for p in "${list[@]}"; do
+            for p in $(readers "$n" 1 33 $((size / 2)) $((size * 9 / 10)) $((size - 1))); do
                 go "$p" cut.cf
                 expect "$p" 1 "for $kind cut off after $n of $size bytes"
                 told "$p" "for $kind cut off after $n bytes"
@@ -500,7 +520,7 @@ END
         for file in piped.cf packed.cf; do
             go "$p" - <$file
             expect "$p" 1 "for what a program made that found its input cut off"
-            grep -q 'standard input: .*its own input was cut off' err || complain "$p" "does not tell" err
+            names 'its own input was cut off' || complain "$p" "does not tell" err
         done
     done
     verdict
@@ -519,8 +539,7 @@ END
 }
 
 @test "a byte changed at many places: status 1 and a message" {
-    local p list kind n size byte
-    mapfile -t list < <(programs annotator reducer maker)
+    local p kind n size byte
     for kind in full.cf full.packed.cf; do
         size=$(stat -c %s "$STREAMS/$kind")
         for n in 9 20 40 200 600 1500 $((size / 5)) $((size / 2)) $((size * 4 / 5)) $((size - 20)); do
@@ -528,7 +547,7 @@ END
             byte=$(od -An -tu1 -j "$n" -N 1 changed.cf)
             printf '%b' "\\x$(printf %02x $((byte ^ 0x55)))" |
                 dd of=changed.cf bs=1 seek="$n" conv=notrunc status=none
-            for p in "${list[@]}"; do
+            for p in $(readers "$n" 20 600 $((size / 2)) $((size - 20))); do
                 go "$p" changed.cf
                 expect "$p" 1 "for $kind with byte $n changed"
                 told "$p" "for $kind with byte $n changed"
@@ -546,7 +565,7 @@ END
             go "$p" $file </dev/null
             expect "$p" 1 "for $file"
             told "$p" "for $file"
-            grep -q $file err || complain "$p" "does not name $file" err
+            names $file || complain "$p" "does not name $file" err
             ! program_is "$p" reducer || [[ ! -s out ]] || complain "$p" "prints a result of $file" out
         done
     done
