@@ -835,14 +835,17 @@ pages_of() {
 
 # ---- --jobs ----
 
-# jobs_agree FILE OPTION...: one to four threads print the summary that one process does, and say the
-# same, or also what is in $said.
+# jobs_agree FILE OPTION...: one to four threads print the summary that one process does, end with
+# its status, and say the same, or also what is in $said.
 jobs_agree() {
-    local file=$1 j
+    local file=$1 j one two
     shift
-    cf-cache "$@" --summary "$file" >one.csv 2>one.txt || true
+    one=0
+    cf-cache "$@" --summary "$file" >one.csv 2>one.txt || one=$?
     for j in 1 2 3 4; do
-        cf-cache "$@" -j $j --summary "$file" >two.csv 2>two.txt || true
+        two=0
+        cf-cache "$@" -j $j --summary "$file" >two.csv 2>two.txt || two=$?
+        [[ $one == "$two" ]] || fail "$* by $j: status $two instead of $one"
         cmp one.csv two.csv >&2 || fail "$* by $j"
         grep -v '^cf-cache: --jobs: ' two.txt >rest.txt || true
         cmp one.txt rest.txt >&2 || fail "$* by $j: $(cat two.txt)"
@@ -933,16 +936,17 @@ END
 }
 
 @test "-j: damage, and what lacks" {
-    local said status
+    local at f said
     levels 64 'name: L1, size: 32KiB, ways: 8' 'name: L2, size: 256KiB, ways: 8'
-    head -c 300000 "$ROOT/samples/sqlite.cf" >cut.cf
-    jobs_agree cut.cf -m m.yaml
-    # a byte of a frame
-    cp "$ROOT/samples/sqlite.cf" bad.cf
-    printf '\377\377\377' | dd of=bad.cf bs=1 seek=200000 conv=notrunc 2>dd.txt
-    jobs_agree bad.cf -m m.yaml
-    for f in cut.cf bad.cf; do
-        run -1 cf-cache -q -m m.yaml -j 2 --summary $f
+    # cut off, or damaged, from the header to the end frame
+    for at in 100 200000 300000 $(($(stat -c %s "$ROOT/samples/sqlite.cf") - 8)); do
+        head -c "$at" "$ROOT/samples/sqlite.cf" >cut.cf
+        cp "$ROOT/samples/sqlite.cf" bad.cf
+        printf '\377\377\377' | dd of=bad.cf bs=1 seek="$at" conv=notrunc 2>dd.txt
+        for f in cut.cf bad.cf; do
+            jobs_agree $f -m m.yaml
+            run -1 cf-cache -q -m m.yaml -j 2 --summary $f
+        done
     done
     jobs_agree bad.cf -m m.yaml "$ROOT/samples/sort.cf" cut.cf
     accesses load:0x0:8
