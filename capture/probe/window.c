@@ -295,8 +295,8 @@ static int narrow(struct probe *p, unsigned level, uint64_t *a, uint64_t *b)
                 return -1;
             at = split(&f, &more);
         }
-        if (more >= CLEAR) {
-            *b = at + 1 < PROBES ? *a + (at + 1) * f.step : *b;
+        if (more >= CLEAR && at + 1 < PROBES) { /* one line alone says nothing */
+            *b = *a + (at + 1) * f.step;
             *a += at > 2 ? (at - 2) * f.step : 0;
             continue;
         }

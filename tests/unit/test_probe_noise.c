@@ -148,6 +148,7 @@ static const struct {
     {54, 3, 0,
      "what was prefetched is flushed before a line is told; sets that are no power of two"},
     {70, 2, 0, "a level that may be exclusive is smaller than windows say"},
+    {224, 3, 0, "a window that a profile ends behind"},
     {102, 4, 1, "lines are visited several times, where evictions are rare more often"},
 };
 
