@@ -82,6 +82,7 @@ void cf_coherence_free(struct cf_coherence *c)
     cf_runs_free(c->batch);
     free(c->begins);
     free(c->ways);
+    free(c->holders);
     free(c->state);
     free(c);
 }
@@ -128,25 +129,25 @@ static int mark_begins(struct cf_coherence *c, const struct cf_coherence_rows *i
 /* ---- steps 2 and 4: slots, and what a fully associative cache of the core says ---- */
 
 /* The run behind the last one that is of the same core as run `i` and those between. */
-static uint32_t end_of_turn(const struct cf_coherence *c, uint32_t i)
+static uint32_t end_of_turn(const struct cf_coherence_block *b, uint32_t i)
 {
     enum { FEW = 8 };
-    const uint8_t core = c->core[i];
+    const uint8_t core = b->core[i];
 
     /* equal values equal themselves shifted by one */
-    while (i + FEW < c->runs && !memcmp(&c->core[i], &c->core[i + 1], FEW))
+    while (i + FEW < b->runs && !memcmp(&b->core[i], &b->core[i + 1], FEW))
         i += FEW;
-    for (i++; i < c->runs && c->core[i] == core; i++)
+    for (i++; i < b->runs && b->core[i] == core; i++)
         ;
     return i;
 }
 
 /* The fully associative caches where stores do not allocate: one by one. */
-static int touch_or_pass(struct cf_coherence *c)
+static int touch_or_pass(struct cf_coherence *c, const struct cf_coherence_block *b)
 {
-    for (uint32_t i = 0; i < c->runs; i++) {
-        int found = cf_full_one(c->full[c->core[i]], c->slots, c->slot[i],
-                                c->write[i] ? CF_FULL_NO_ALLOCATE : CF_FULL_TOUCH);
+    for (uint32_t i = 0; i < b->runs; i++) {
+        int found = cf_full_one(c->full[b->core[i]], c->slots, b->slot[i],
+                                b->write[i] ? CF_FULL_NO_ALLOCATE : CF_FULL_TOUCH);
 
         if (found < 0)
             return -1;
@@ -155,30 +156,37 @@ static int touch_or_pass(struct cf_coherence *c)
     return 0;
 }
 
-static int look_up(struct cf_coherence *c)
+static int find_slots(struct cf_coherence *c, struct cf_coherence_block *b)
+{
+    if (cf_slots_find(c->slots, b->line, b->runs, b->slot) != 0)
+        return -1;
+    b->slots = cf_slots_count(c->slots);
+    return 0;
+}
+
+static int room_for_states(struct cf_coherence *c, const struct cf_coherence_block *b)
 {
     void *state = c->state;
     const uint32_t room = c->room;
 
-    if (cf_slots_find(c->slots, c->line, c->runs, c->slot) != 0 ||
-        cf_slots_array(c->slots, &state, &c->room, sizeof(*c->state) << c->shift) != 0)
+    if (cf_slots_array(b->slots, &state, &c->room, sizeof(*c->state) << c->shift) != 0)
         return -1;
     c->state = state;
     for (unsigned k = 0; k < c->g.cores && c->room != room; k++)
         cf_full_lend(c->full[k], c->state + c->times + k, c->room, c->shift);
-    for (uint32_t i = 0; i < c->runs; i++)
-        __builtin_prefetch(state_of(c, c->slot[i]), 1);
+    for (uint32_t i = 0; i < b->runs; i++)
+        __builtin_prefetch(state_of(c, b->slot[i]), 1);
     return 0;
 }
 
 /* What the fully associative caches say, of runs of one core at a time. */
-static int through_full(struct cf_coherence *c)
+static int through_full(struct cf_coherence *c, const struct cf_coherence_block *b)
 {
     if (c->g.no_allocate)
-        return touch_or_pass(c);
-    for (uint32_t i = 0, next; i < c->runs; i = next) {
-        next = end_of_turn(c, i);
-        if (cf_full_touch(c->full[c->core[i]], c->slots, c->slot + i, next - i, c->found + i) != 0)
+        return touch_or_pass(c, b);
+    for (uint32_t i = 0, next; i < b->runs; i = next) {
+        next = end_of_turn(b, i);
+        if (cf_full_touch(c->full[b->core[i]], c->slots, b->slot + i, next - i, c->found + i) != 0)
             return -1;
     }
     return 0;
@@ -202,27 +210,33 @@ static inline void put_news(uint32_t *state, unsigned core, uint64_t news, int w
         ((uint16_t *)state)[2 + core] = (uint16_t)news;
 }
 
-static int flush(struct cf_coherence *c)
+static void flush_sets(struct cf_coherence *c, uint64_t line)
 {
-    uint64_t *const sets = c->g.outside ? NULL : sets_of(c, 0);
+    uint64_t *const sets = sets_of(c, line);
 
-    for (uint32_t w = 0; sets && w < c->g.cores * c->places; w++)
-        if (sets[w] == c->line[0])
+    for (uint32_t w = 0; w < c->g.cores * c->places; w++)
+        if (sets[w] == line)
             sets[w] = CF_NO_LINE;
+}
+
+static int flush_full(struct cf_coherence *c, uint32_t slot)
+{
     for (unsigned k = 0; k < c->g.cores; k++)
-        if (cf_full_one(c->full[k], c->slots, c->slot[0], CF_FULL_FLUSH) < 0)
+        if (cf_full_one(c->full[k], c->slots, slot, CF_FULL_FLUSH) < 0)
             return -1;
     return 0;
 }
 
 /* Which runs miss in the caller's. */
-static void through_list(struct cf_coherence *c, const struct cf_coherence_rows *in)
+static void through_list(struct cf_coherence *c, struct cf_coherence_block *b,
+                         const struct cf_coherence_rows *in)
 {
     uint32_t k = c->next_miss;
 
-    for (uint32_t i = 0; i < c->runs && k < in->misses; i++)
-        if (in->miss_row[k] == c->row[i] && in->miss_line[k] == c->line[i]) {
-            c->missed[i / 64] |= (uint64_t)1 << i % 64;
+    memset(b->missed, 0, sizeof(b->missed));
+    for (uint32_t i = 0; i < b->runs && k < in->misses; i++)
+        if (in->miss_row[k] == b->row[i] && in->miss_line[k] == b->line[i]) {
+            b->missed[i / 64] |= (uint64_t)1 << i % 64;
             k++;
         }
     c->next_miss = k;
@@ -230,21 +244,22 @@ static void through_list(struct cf_coherence *c, const struct cf_coherence_rows 
 
 /* What the cores knew of the lines, and know then. No branch depends on what is found, which
    cannot be predicted where it matters. */
-static inline __attribute__((always_inline)) void states(struct cf_coherence *c, int wide)
+static inline __attribute__((always_inline)) void
+states(struct cf_coherence *c, const struct cf_coherence_block *b, int wide)
 {
-    const uint32_t runs = c->runs;
-    const int stays_out = c->g.no_allocate, one_core = c->one_core, outside = c->g.outside;
+    const uint32_t runs = b->runs;
+    const int stays_out = c->g.no_allocate, one_core = b->one_core, outside = c->g.outside;
     const unsigned shift = c->shift;
     uint32_t *const first = c->state;
 
     for (uint32_t i = 0; i < runs; i++) {
-        const unsigned core = c->core[i];
+        const unsigned core = b->core[i];
         const uint32_t me = (uint32_t)1 << core;
-        const uint64_t missed = c->missed[i / 64] >> i % 64 & 1;
-        const uint64_t write = c->write[i];
+        const uint64_t missed = b->missed[i / 64] >> i % 64 & 1;
+        const uint64_t write = b->write[i];
         /* a core that has the line has no news of it */
         const uint64_t comes = -(missed & !(stays_out && write));
-        uint32_t *const state = first + ((size_t)c->slot[i] << shift), known = *state;
+        uint32_t *const state = first + ((size_t)b->slot[i] << shift), known = *state;
         const uint64_t news = get_news(state, core, wide);
 
         if (one_core && !missed)
@@ -265,20 +280,20 @@ static inline __attribute__((always_inline)) void states(struct cf_coherence *c,
     }
 }
 
-static void count_misses(struct cf_coherence *c, uint8_t *class)
+static void count_misses(struct cf_coherence *c, const struct cf_coherence_block *b, uint8_t *class)
 {
     static const uint8_t classes[] = {CF_CLASS_CONFLICT, CF_CLASS_COMPULSORY, CF_CLASS_CAPACITY};
 
-    for (uint32_t k = 0; k < BLOCK / 64; k++)
-        for (; c->missed[k]; c->missed[k] &= c->missed[k] - 1) {
-            const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(c->missed[k]);
+    for (uint32_t k = 0; 64 * k < b->runs; k++)
+        for (uint64_t missed = b->missed[k]; missed; missed &= missed - 1) {
+            const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(missed);
             const uint8_t sharing =
-                c->news[i] & c->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
+                c->news[i] & b->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
             const uint8_t found =
                 c->news[i] && c->found[i] != CF_FULL_NEVER_SEEN ? sharing : classes[c->found[i]];
 
-            cf_class_raise(&class[c->row[i]], found);
-            c->counts.misses[c->op[i]][found]++;
+            cf_class_raise(&class[b->row[i]], found);
+            c->counts.misses[b->op[i]][found]++;
         }
 }
 
@@ -288,34 +303,76 @@ static void see_cores(struct cf_coherence *c, const struct cf_coherence_rows *in
     const uint32_t core = in->core ? in->core[0] : 0;
 
     c->one_core &= c->first_core == CF_COHERENCE_CORES || c->first_core == core;
-    c->first_core = core;
+    if (c->first_core == CF_COHERENCE_CORES)
+        c->first_core = core;
     if (in->core)
         c->one_core &= !memcmp(in->core, in->core + 1, in->rows - 1);
 }
 
-/* The runs at hand. -1 without memory. */
-static int run_block(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
+/* Step 3. -1 without memory. */
+static int block_sets(struct cf_coherence *c, struct cf_coherence_block *b)
 {
-    if (look_up(c) != 0)
-        return -1;
-    if (c->op[0] == CF_FLUSH)
-        return flush(c);
+    void *holders = c->holders;
+
     if (c->g.outside)
-        through_list(c, in);
-    else
-        c->through_sets(c);
-    if (through_full(c) != 0)
+        return 0;
+    if (c->g.cores > 2 && !b->one_core &&
+        cf_slots_array(b->slots, &holders, &c->holders_room, sizeof(*c->holders)) != 0)
         return -1;
-    if (c->mask_bits == 16)
-        states(c, 0);
+    c->holders = holders;
+    for (uint32_t i = 0; holders && i < b->runs; i++)
+        __builtin_prefetch(c->holders + b->slot[i], 1);
+    if (b->op[0] == CF_FLUSH)
+        flush_sets(c, b->line[0]);
     else
-        states(c, 1);
-    count_misses(c, class);
+        c->through_sets(c, b);
     return 0;
 }
 
-int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
+/* Steps 4 and 5. -1 without memory. */
+static int block_classes(struct cf_coherence *c, const struct cf_coherence_block *b,
+                         uint8_t *class)
 {
+    if (room_for_states(c, b) != 0)
+        return -1;
+    if (b->op[0] == CF_FLUSH)
+        return flush_full(c, b->slot[0]);
+    if (through_full(c, b) != 0)
+        return -1;
+    if (c->mask_bits == 16)
+        states(c, b, 0);
+    else
+        states(c, b, 1);
+    count_misses(c, b, class);
+    return 0;
+}
+
+/* ---- blocks, one through all steps after the other, or many through each ---- */
+
+struct cf_coherence_list {
+    struct cf_coherence_block *block;
+    size_t count, room;
+};
+
+struct cf_coherence_list *cf_coherence_list_new(void)
+{
+    return calloc(1, sizeof(struct cf_coherence_list));
+}
+
+void cf_coherence_list_free(struct cf_coherence_list *l)
+{
+    if (!l)
+        return;
+    free(l->block);
+    free(l);
+}
+
+/* Steps 1 and 2; without a list, where there is `class`, also the others. */
+static int take(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                struct cf_coherence_list *l, uint8_t *class)
+{
+    struct cf_coherence_block *b = &c->block;
+
     if (!in->rows)
         return 0;
     c->next_miss = 0;
@@ -325,12 +382,47 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
     count_rows(c, in);
     for (uint32_t row = 0; row < in->rows;) {
         row = cf_runs_fill(c->batch, in->addr, in->op, in->size, row, in->rows, 0);
-        for (uint32_t at = 0; at < c->batch->count; at += c->runs) {
-            c->take_runs(c, in, at, row);
-            if (run_block(c, in, class) != 0)
+        for (uint32_t at = 0; at < c->batch->count; at += b->runs) {
+            if (l && cf_array_room(&l->block, &l->room, l->count + 1, sizeof(*b)) != 0)
+                return -1;
+            b = l ? l->block + l->count++ : b;
+            c->take_runs(c, b, in, at, row);
+            if (find_slots(c, b) != 0)
+                return -1;
+            if (c->g.outside)
+                through_list(c, b, in);
+            if (!l && (block_sets(c, b) != 0 || block_classes(c, b, class) != 0))
                 return -1;
         }
     }
+    return 0;
+}
+
+int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
+{
+    return take(c, in, NULL, class);
+}
+
+int cf_coherence_take(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                      struct cf_coherence_list *l)
+{
+    l->count = 0;
+    return take(c, in, l, NULL);
+}
+
+int cf_coherence_sets(struct cf_coherence *c, struct cf_coherence_list *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (block_sets(c, l->block + i) != 0)
+            return -1;
+    return 0;
+}
+
+int cf_coherence_classes(struct cf_coherence *c, const struct cf_coherence_list *l, uint8_t *class)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (block_classes(c, l->block + i, class) != 0)
+            return -1;
     return 0;
 }
 

@@ -16,27 +16,51 @@
 
 enum { BLOCK = 512, COHERENCE_PLACES = 8 };
 
+/* Runs of the batch, up to a flush, or a flush alone: what one step hands on to the next. */
+struct cf_coherence_block {
+    uint32_t runs;
+    uint32_t slots; /* so many there are so far */
+    int one_core;   /* of all rows so far */
+    uint64_t line[BLOCK];
+    uint64_t touch[BLOCK]; /* words that its first access touches */
+    uint64_t write[BLOCK]; /* words that it writes */
+    uint32_t row[BLOCK];
+    uint32_t slot[BLOCK];
+    uint8_t core[BLOCK];
+    uint8_t op[BLOCK]; /* of its first access, below CF_CLASS_OPS */
+    uint64_t missed[BLOCK / 64];
+};
+
 /* Takes runs of the batch from number `at` on, up to a flush, which comes alone; `next` is the row
    that the batch ends before, or in. */
-typedef void cf_coherence_taker(struct cf_coherence *c, const struct cf_coherence_rows *in,
-                                uint32_t at, uint32_t next);
+typedef void cf_coherence_taker(struct cf_coherence *c, struct cf_coherence_block *b,
+                                const struct cf_coherence_rows *in, uint32_t at, uint32_t next);
 CF_SIMD_CODE(cf_coherence_taker, cf_coherence_take_runs);
 
 /* Which runs miss in the caches here, a bit each in `missed`. */
-typedef void cf_coherence_sets(struct cf_coherence *c);
-CF_SIMD_CODE(cf_coherence_sets, cf_coherence_through_sets);
+typedef void cf_coherence_setter(struct cf_coherence *c, struct cf_coherence_block *b);
+CF_SIMD_CODE(cf_coherence_setter, cf_coherence_through_sets);
 
+/* What steps 1 and 2 take, 3 to 5, and all of them: three threads may be in three groups. */
 struct cf_coherence {
     struct cf_coherence_geometry g;
     struct cf_runs *batch;
     uint8_t *begins; /* its rows that are of another core or space than the one before, or missed */
     uint32_t begins_room;
     struct cf_slots *slots;
+    struct cf_class_counts counts; /* the references; misses are of step 5 */
+    uint32_t next_miss;            /* of the caller's */
+    int one_core;        /* all rows so far are of one core: no core has news of a line, */
+    uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
+
     struct cf_full *full[CF_COHERENCE_CORES];
     cf_coherence_taker *take_runs;
-    cf_coherence_sets *through_sets;
+    cf_coherence_setter *through_sets;
     uint64_t *ways;  /* of set, core: its lines, the newest first; CF_NO_LINE */
     uint32_t places; /* of each: its ways, and to multiples of COHERENCE_PLACES none */
+    uint32_t *holders; /* by slot, with more than two cores, once two have run: a bit for each
+                          that has had the line since; the first may have any */
+    uint32_t holders_room;
     uint32_t *state; /* of slot n from element n << shift: see state_of(); from element `times` on
                         for each core the time of its fully associative cache */
     unsigned shift, times;
@@ -44,23 +68,9 @@ struct cf_coherence {
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
     unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
     struct cf_sets index;
-    int one_core;        /* all rows so far are of one core: no core has news of a line, */
-    uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
-    struct cf_class_counts counts;
-
-    /* runs of the batch, up to a flush, or a flush alone */
-    uint32_t runs;
-    uint32_t next_miss; /* of the caller's */
-    uint64_t *line;
-    const uint32_t *row;
-    uint64_t touch[BLOCK]; /* words that its first access touches */
-    uint64_t write[BLOCK]; /* words that it writes */
-    uint8_t core[BLOCK];
-    uint8_t op[BLOCK]; /* of its first access, below CF_CLASS_OPS */
-    uint32_t slot[BLOCK];
     uint8_t found[BLOCK]; /* enum cf_full_result */
     uint64_t news[BLOCK]; /* words that others wrote since the core referenced the line */
-    uint64_t missed[BLOCK / 64];
+    struct cf_coherence_block block;
 };
 
 static inline uint32_t *state_of(const struct cf_coherence *c, uint32_t slot)
@@ -68,10 +78,10 @@ static inline uint32_t *state_of(const struct cf_coherence *c, uint32_t slot)
     return c->state + ((size_t)slot << c->shift);
 }
 
-/* The sets of all cores that a run's line belongs to, one behind the other. */
-static inline uint64_t *sets_of(const struct cf_coherence *c, uint32_t i)
+/* The sets of all cores that a line belongs to, one behind the other. */
+static inline uint64_t *sets_of(const struct cf_coherence *c, uint64_t line)
 {
-    return c->ways + (size_t)cf_sets_index(&c->index, c->line[i]) * c->g.cores * c->places;
+    return c->ways + (size_t)cf_sets_index(&c->index, line) * c->g.cores * c->places;
 }
 
 #endif

@@ -6,6 +6,8 @@
  * set, whether it was there or not, and a store takes it from the others': nothing need be kept of
  * who holds a line, nor changed for the line that is evicted.
  */
+#include <string.h>
+
 #include "filters/engine/classes/coherence_parts.h"
 #include "filters/engine/rows/ways.h"
 #include "formats/stream/cf.h"
@@ -28,15 +30,15 @@ CF_INLINE uint64_t words_of(struct words w, uint64_t addr, uint64_t size, uint64
 }
 
 /* The words of the runs at hand, of which `at` come before in the batch. */
-CF_INLINE void find_words(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t at,
-                          uint32_t next)
+CF_INLINE void find_words(const struct cf_coherence *c, struct cf_coherence_block *b,
+                          const struct cf_coherence_rows *in, uint32_t at, uint32_t next)
 {
     enum { STORES_TOO = CF_RUN_STORE | CF_RUN_AGAIN };
     const struct cf_runs *const r = c->batch;
     const struct cf_coherence_rows rows = *in;
     const struct words w = {c->g.line_shift, c->unit_shift, ((uint64_t)1 << c->g.line_shift) - 1};
     const uint8_t *const flags = r->flags + at;
-    const uint32_t *const row = r->row + at, runs = c->runs;
+    const uint32_t *const row = r->row + at, runs = b->runs;
     const uint64_t *const line = r->line + at;
     uint32_t several = 0;
     uint16_t again[BLOCK + 1];
@@ -46,8 +48,8 @@ CF_INLINE void find_words(struct cf_coherence *c, const struct cf_coherence_rows
         const uint64_t words = words_of(w, rows.addr[i], rows.size ? rows.size[i] : 1, line[n],
                                         flags[n] & CF_RUN_PART);
 
-        c->touch[n] = words;
-        c->write[n] = words & -(uint64_t)(rows.op && rows.op[i] == CF_STORE);
+        b->touch[n] = words;
+        b->write[n] = words & -(uint64_t)(rows.op && rows.op[i] == CF_STORE);
         again[several] = (uint16_t)n;
         several += (flags[n] & STORES_TOO) == STORES_TOO;
     }
@@ -60,41 +62,42 @@ CF_INLINE void find_words(struct cf_coherence *c, const struct cf_coherence_rows
 
         for (uint32_t i = row[n] + 1; i < end; i++)
             if (rows.op[i] == CF_STORE)
-                c->write[n] |= words_of(w, rows.addr[i], rows.size ? rows.size[i] : 1, line[n], 0);
+                b->write[n] |= words_of(w, rows.addr[i], rows.size ? rows.size[i] : 1, line[n], 0);
     }
 }
 
-void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, const struct cf_coherence_rows *in,
-                                     uint32_t at, uint32_t next)
+void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, struct cf_coherence_block *b,
+                                     const struct cf_coherence_rows *in, uint32_t at, uint32_t next)
 {
     const struct cf_runs *const r = c->batch;
     const uint8_t *const flags = r->flags + at, *const ops = in->op, *const cores = in->core;
     const uint32_t *const row = r->row + at;
-    uint64_t *const line = r->line + at;
+    const uint64_t *const line = r->line + at;
     uint32_t count = r->count - at;
 
     if (cf_runs_flags(flags, count) & CF_RUN_FLUSH)
         for (uint32_t n = 0; n < count; n++)
             if (flags[n] & CF_RUN_FLUSH)
                 count = n ? n : 1;
-    c->runs = count;
-    c->line = line;
-    c->row = row;
+    b->runs = count;
+    b->one_core = c->one_core;
+    memcpy(b->line, line, count * sizeof(*line));
+    memcpy(b->row, row, count * sizeof(*row));
     for (uint32_t n = 0; n < count; n++) {
         const unsigned what = ops ? ops[row[n]] : CF_LOAD;
         const unsigned op = what && what < CF_CLASS_OPS ? what : CF_LOAD;
 
-        c->core[n] = cores ? cores[row[n]] : 0;
-        c->op[n] = (uint8_t)op;
+        b->core[n] = cores ? cores[row[n]] : 0;
+        b->op[n] = (uint8_t)op;
         if (__builtin_expect(flags[n] & CF_RUN_PART, 0))
             c->counts.references[op]++;
     }
     if (c->one_core)
-        memset(c->write, 0, count * sizeof(*c->write));
+        memset(b->write, 0, count * sizeof(*b->write));
     else
-        find_words(c, in, at, next);
+        find_words(c, b, in, at, next);
     for (uint32_t n = 0; in->space && n < count; n++)
-        line[n] ^= in->space[row[n]];
+        b->line[n] ^= in->space[row[n]];
 }
 
 /* A line becomes the newest where it is there, or `enters`: over itself, else over a way without a
@@ -129,12 +132,13 @@ CF_INLINE void take(uint64_t *set, uint32_t ways, uint64_t line, int leaves)
     *((at < ways) & leaves ? set + at : &spare) = CF_NO_LINE;
 }
 
-void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c)
+void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c, struct cf_coherence_block *b)
 {
     const uint32_t cores = c->g.cores, places = c->places;
     const struct cf_sets index = c->index;
-    const int stays_out = c->g.no_allocate;
-    const uint32_t runs = c->runs, ways = c->g.ways;
+    const int stays_out = c->g.no_allocate, alone = b->one_core || cores == 1;
+    const uint32_t first_core = (uint32_t)1 << c->first_core % 32;
+    const uint32_t runs = b->runs, ways = c->g.ways;
     uint64_t *const first = c->ways;
 
     for (uint32_t from = 0; from < runs; from += 64) {
@@ -142,22 +146,23 @@ void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c)
         uint64_t missed = 0;
 
         for (uint32_t i = from; i < end; i++) {
-            const uint32_t core = c->core[i], me = (uint32_t)1 << core;
-            const uint64_t line = c->line[i], write = c->write[i];
+            const uint32_t core = b->core[i], me = (uint32_t)1 << core;
+            const uint64_t line = b->line[i], write = b->write[i];
             uint64_t *const set = first + (size_t)cf_sets_index(&index, line) * cores * places;
-            uint32_t *const known = state_of(c, c->slot[i]);
 
             missed |=
                 (uint64_t)!to_front(set + core * places, places, ways, line, !stays_out || !write)
                 << (i - from);
+            if (alone)
+                continue;
             if (cores == 2) {
                 take(set + !core * places, places, line, write != 0);
                 continue;
             }
-            for (uint32_t k = write ? *known & ~me : 0; k; k &= k - 1)
+            for (uint32_t k = write ? (c->holders[b->slot[i]] | first_core) & ~me : 0; k; k &= k - 1)
                 take(set + (uint32_t)__builtin_ctz(k) * places, places, line, 1);
-            *known |= me;
+            c->holders[b->slot[i]] |= me;
         }
-        c->missed[from / 64] = missed;
+        b->missed[from / 64] = missed;
     }
 }

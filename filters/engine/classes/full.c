@@ -251,7 +251,7 @@ static int make_room(struct cf_full *f, const struct cf_slots *slots)
 
     if (f->lent)
         return 0;
-    if (cf_slots_array(slots, &time, &f->room, sizeof(*f->time)) != 0)
+    if (cf_slots_array(cf_slots_count(slots), &time, &f->room, sizeof(*f->time)) != 0)
         return -1;
     f->time = time;
     return 0;

@@ -88,9 +88,14 @@ int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32
     return 0;
 }
 
-int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_t width)
+uint32_t cf_slots_count(const struct cf_slots *s)
 {
-    uint32_t want = s->pages * CF_SLOTS_PAGE, more = *room ? *room : 16 * CF_SLOTS_PAGE;
+    return s->pages * CF_SLOTS_PAGE;
+}
+
+int cf_slots_array(uint32_t want, void **array, uint32_t *room, size_t width)
+{
+    uint32_t more = *room ? *room : 16 * CF_SLOTS_PAGE;
     const size_t old = *room * width;
     void *p;
 

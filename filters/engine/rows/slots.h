@@ -29,8 +29,11 @@ void cf_slots_free(struct cf_slots *s);
    more than CF_SLOTS_MOST slots. */
 int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32_t *slot);
 
-/* Makes the array at *array have elements of `width` bytes for all slots, new ones 0: *room is the
-   number of slots that it has room for. -1 without memory; the array is then as it was. */
-int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_t width);
+/* All slots so far are below that. */
+uint32_t cf_slots_count(const struct cf_slots *s);
+
+/* Makes the array at *array have elements of `width` bytes for `slots` slots, new ones 0: *room is
+   the number of slots that it has room for. -1 without memory; the array is then as it was. */
+int cf_slots_array(uint32_t slots, void **array, uint32_t *room, size_t width);
 
 #endif
