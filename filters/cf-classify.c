@@ -39,6 +39,7 @@ static const char usage[] =
     "      --cores N          as given to cf-cache  [CPUs of the machine]\n"
     "      --seed N           seed of random replacement, as given to cf-cache  [1]\n"
     "      --summary          print counts by level and operation; no stream, unless -o is given\n"
+    "  -j, --jobs N           make the summary by N threads; it is the same  [1]\n"
     "      --picture FILE     draw the summary, too: .png, .svg or .pdf; - is PNG on\n"
     "                         standard output, then without CSV\n"
     "      --picture-size WxH in pixels, or in millimetres as WxHmm  [900x500]\n"
@@ -63,6 +64,7 @@ struct run {
     const struct rule *rule;
     const char *output;
     int summary;
+    unsigned jobs;
     struct cf_output picture;
 };
 
@@ -111,6 +113,7 @@ static void parse(struct run *r, int argc, char **argv)
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES), .given = &o->cores_given},
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"summary", 0, CF_FLAG(&r->summary)},
+        {"jobs", 'j', CF_NUMBER(&r->jobs, 1, MOST_JOBS)},
         {"output", 'o', CF_TEXT(&r->output)},
         CF_COLUMNS_OPTION(t),
         {"hit", 0, CF_FLAG(&o->hit)},
@@ -185,6 +188,7 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
     uint8_t *class = cf_column_room(&r->tool, 1);
     struct cf_turns turns = {0};
+    struct jobs *jobs;
     unsigned cores = 0;
     struct cf_frame *f;
 
@@ -194,6 +198,7 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
     if (r->rule->open)
         r->rule->open(r->state[0], in, out);
+    jobs = jobs_begin(&r->c[0], r->rule, r->state, r->machines, r->jobs);
     cf_tool_idle(in, out);
     while (cf_reader_next(in, &f) > 0) {
         cf_tool_progress(&r->tool, in);
@@ -201,8 +206,10 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         if (f->table == CF_HEADER && out)
             state_facts(r, f->header, out);
         if (f->table == CF_ACCESS) {
-            for (unsigned i = 0; i < r->machines; i++)
+            for (unsigned i = 0; !jobs && i < r->machines; i++)
                 r->rule->frame(r->state[i], f, class);
+            if (jobs)
+                jobs_frame(jobs, f, class);
             if (r->rule->holds)
                 continue;
             if (out)
@@ -213,6 +220,7 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         if (out && cf_writer_frame(out, f) != 0)
             break; /* cf_tool_finish() reports why */
     }
+    jobs_end(jobs);
     if (r->rule->finish)
         r->rule->finish(r->state[0]);
 }
@@ -242,6 +250,7 @@ int main(int argc, char **argv)
 
     cf_tool_init(&r.tool, argc, argv, "cf-classify", usage);
     parse(&r, argc, argv);
+    cf_tool_unsaid(&r.tool, "-j", "--jobs");
     for (unsigned i = 0; i < r.machines; i++)
         r.state[i] = r.rule->begin(&r.c[i]);
     in = cf_tool_reader(&r.tool, argv + optind, argc - optind);

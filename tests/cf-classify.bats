@@ -804,3 +804,79 @@ END
     # shellcheck disable=SC2046 # words are meant
     run -2 cf-classify $(printf -- '-m tegra-x1 %.0s' {1..17}) --summary "$s"
 }
+
+# jobs_agree FILE... -- OPTION...: by 1 to 4 threads what one says, with its status and messages.
+jobs_agree() {
+    local files=() j was=0
+    while [[ $1 != -- ]]; do files+=("$1") && shift; done
+    shift
+    cf-classify "$@" --summary "${files[@]}" >one.out 2>one.err || was=$?
+    for j in 1 2 3 4; do
+        status=0
+        cf-classify "$@" -j $j --summary "${files[@]}" >out 2>err || status=$?
+        [[ $status == "$was" ]] || fail "-j $j $*: status $status, alone $was" "$(<err)"
+        same one.out out
+        grep -v -- '--jobs: ' err | same one.err -
+        [[ $j == 1 || -z ${said:-} ]] || grep -qF -- "--jobs: $said" err || fail "not said: $said" "$(<err)"
+        [[ -n ${said:-} ]] || ! grep -- '--jobs: ' err || fail "-j $j $*"
+    done
+}
+
+@test "-j: byte for byte what one thread says, of levels alone and shared, of several machines" {
+    local f
+    machine two.yaml 'name: L1, size: 1KiB, ways: 2, policy: random' 'name: L2, size: 8KiB, ways: 4, line_size: 128'
+    CPUS=4 machine split.yaml 'name: L1D, kind: data, size: 1KiB, ways: 2' \
+        'name: L1I, kind: instruction, size: 1KiB, ways: 1' 'name: L2, size: 16KiB, ways: 4, shared_by: 4'
+    CPUS=4 machine back.yaml 'name: L1, size: 1KiB, ways: 2, allocate: false' \
+        'name: L2, size: 4KiB, ways: 4, shared_by: 4, inclusion: inclusive'
+    # processes and threads, lines of more than one, flushes; more rows than a piece has, and columns that come and go
+    awk 'BEGIN { srand(3); print "time,pid,tid,op,size,addr"
+        for (i = 0; i < 60000; i++) { if (rand() < .05) { p = int(rand() * 2); t = int(rand() * 4) }
+            a = rand() < .5 ? a + 8 : int(rand() * rand() * 65536); r = rand()
+            printf "%d,%d,%d,%s,%d,%d\n", i, 1 + p, 10 * p + t, r < .3 ? "store" : r < .5 ? "ifetch" : r < .502 ? "flush" : "load",
+                rand() < .02 ? 200 : 4, a } }' | stream mixed.cf
+    printf 'op,addr\nload,0x40\nstore,0x80\n' | stream bare.cf
+    cf-cat -q -o packed.cf mixed.cf bare.cf mixed.cf
+    for f in mixed.cf packed.cf "$ROOT/samples/threads.cf"; do
+        jobs_agree "$f" -- -q -m ./two.yaml --cores 1
+        jobs_agree "$f" -- -q -m ./two.yaml --cores 1 --level 2
+        jobs_agree "$f" -- -q -m ./split.yaml
+        jobs_agree "$f" -- -q -m ./split.yaml --level L2
+        jobs_agree "$f" -- -q -m ./back.yaml
+        jobs_agree "$f" -- -q -m ./two.yaml -m ./split.yaml -m ./back.yaml --cores 4 --level L2
+    done
+    jobs_agree mixed.cf bare.cf mixed.cf -- -q -m ./split.yaml
+    jobs_agree "$ROOT/samples/sqlite.cf" -- -q -m tegra-x1
+    jobs_agree "$ROOT/samples/sqlite.cf" -- -q -m xeon-6230 -m atom-d525
+    cf-classify -q -m ./split.yaml --summary mixed.cf >one.csv
+    cf-cat -q mixed.cf | cf-classify -q -m ./split.yaml -j 2 --summary | same one.csv -
+}
+
+@test "-j: what threads cannot do is done by one, which is said" {
+    local said
+    machine m.yaml 'name: L1, size: 1KiB, ways: 2'
+    printf 'op,addr,size\nload,0,4\nstore,0,1200000000\nload,8,8\n' | stream long.cf
+    printf 'op,addr,size\nload,0,4\nload,64,4\nload,0,4\n' | stream a.cf
+    said='accesses of very many lines: one thread does those parts' jobs_agree a.cf long.cf a.cf -- -m ./m.yaml
+    said='is for --rule hill alone: one thread does it all' jobs_agree a.cf -- -m leon4-n2x --rule leon4
+    run -0 --separate-stderr bash -c "cf-classify -m ./m.yaml -j 2 a.cf | cmp - <(cf-classify -m ./m.yaml a.cf)"
+    [[ $stderr == "cf-classify: --jobs: is for a --summary alone: one thread does it all" ]]
+    run -0 --separate-stderr bash -c "cf-classify -q -m ./m.yaml -j 2 a.cf >/dev/null"
+    [[ ! $stderr ]]
+    run -2 cf-classify -m ./m.yaml -j 0 --summary a.cf
+    run -2 cf-classify -m ./m.yaml -j 257 --summary a.cf
+}
+
+@test "-j: damage, and a full disk" {
+    local at f=$ROOT/samples/sqlite.cf
+    machine m.yaml 'name: L1, size: 32KiB, ways: 8'
+    for at in 100 200000 300000 $(($(stat -c %s "$f") - 8)); do
+        head -c $at "$f" >cut.cf
+        jobs_agree cut.cf -- -m ./m.yaml
+        cp "$f" bad.cf && printf '\377\377\377' | dd of=bad.cf bs=1 seek=$at conv=notrunc 2>dd.txt
+        jobs_agree bad.cf -- -m ./m.yaml
+    done
+    jobs_agree bad.cf "$ROOT/samples/sort.cf" cut.cf -- -m tegra-x1
+    run -3 --separate-stderr bash -c "cf-classify -q -m ./m.yaml -j 2 --summary '$f' >/dev/full"
+    has "No space left" "$stderr"
+}

@@ -122,11 +122,15 @@ struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
 int cf_pool_stages(struct cf_pool *p, unsigned stages,
                    void (*stage)(void *arg, void *job, unsigned stage, unsigned thread))
 {
-    p->stage = calloc(stages, sizeof(*p->stage));
-    if (!p->stage)
+    struct stage *const all = calloc(stages, sizeof(*all));
+
+    if (!all)
         return -1;
+    pthread_mutex_lock(&p->lock); /* threads look at it already */
+    p->stage = all;
     p->stages = stages;
     p->stage_work = stage;
+    pthread_mutex_unlock(&p->lock);
     return 0;
 }
 
@@ -165,12 +169,13 @@ unsigned cf_pool_jobs(const struct cf_pool *p)
 void cf_pool_give(struct cf_pool *p, void *job)
 {
     pthread_mutex_lock(&p->lock);
-    p->ring[p->given++ % p->most] = (struct place){job, 0, 0};
+    p->ring[p->given++ % p->most] = (struct place){job, !p->work, 0};
+    p->begun += !p->work;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
 
-void *cf_pool_take(struct cf_pool *p)
+static void *take(struct cf_pool *p, int part, unsigned thread)
 {
     struct place *const at = p->ring + p->taken % p->most;
 
@@ -178,8 +183,19 @@ void *cf_pool_take(struct cf_pool *p)
         return NULL;
     pthread_mutex_lock(&p->lock);
     while (!at->ready || at->stage < p->stages)
-        pthread_cond_wait(&p->changed, &p->lock);
+        if (!part || !step(p, thread))
+            pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
     p->taken++;
     return at->job;
+}
+
+void *cf_pool_take(struct cf_pool *p)
+{
+    return take(p, 0, 0);
+}
+
+void *cf_pool_take_part(struct cf_pool *p, unsigned thread)
+{
+    return take(p, 1, thread);
 }

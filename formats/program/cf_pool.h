@@ -9,7 +9,8 @@
 struct cf_pool;
 
 /* `threads` of them (at least one), each of which calls work(arg, job, thread), with its number,
-   from 0. At most `most` jobs are in the pool at a time. NULL without memory or threads. */
+   from 0; `work` is NULL where stages are all there is. At most `most` jobs are in the pool at a
+   time. NULL without memory or threads. */
 struct cf_pool *cf_pool_new(unsigned threads, unsigned most,
                             void (*work)(void *arg, void *job, unsigned thread), void *arg);
 
@@ -33,5 +34,8 @@ void cf_pool_give(struct cf_pool *p, void *job);
 
 /* Waits for the job that was given first; NULL where there is none. */
 void *cf_pool_take(struct cf_pool *p);
+
+/* The same; meanwhile the caller is thread number `thread`, which is none of theirs. */
+void *cf_pool_take_part(struct cf_pool *p, unsigned thread);
 
 #endif

@@ -330,8 +330,7 @@ static int block_sets(struct cf_coherence *c, struct cf_coherence_block *b)
 }
 
 /* Steps 4 and 5. -1 without memory. */
-static int block_classes(struct cf_coherence *c, const struct cf_coherence_block *b,
-                         uint8_t *class)
+static int block_classes(struct cf_coherence *c, const struct cf_coherence_block *b, uint8_t *class)
 {
     if (room_for_states(c, b) != 0)
         return -1;

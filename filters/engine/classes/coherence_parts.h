@@ -56,8 +56,8 @@ struct cf_coherence {
     struct cf_full *full[CF_COHERENCE_CORES];
     cf_coherence_taker *take_runs;
     cf_coherence_setter *through_sets;
-    uint64_t *ways;  /* of set, core: its lines, the newest first; CF_NO_LINE */
-    uint32_t places; /* of each: its ways, and to multiples of COHERENCE_PLACES none */
+    uint64_t *ways;    /* of set, core: its lines, the newest first; CF_NO_LINE */
+    uint32_t places;   /* of each: its ways, and to multiples of COHERENCE_PLACES none */
     uint32_t *holders; /* by slot, with more than two cores, once two have run: a bit for each
                           that has had the line since; the first may have any */
     uint32_t holders_room;

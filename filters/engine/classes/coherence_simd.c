@@ -159,7 +159,8 @@ void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c, struct cf_cohere
                 take(set + !core * places, places, line, write != 0);
                 continue;
             }
-            for (uint32_t k = write ? (c->holders[b->slot[i]] | first_core) & ~me : 0; k; k &= k - 1)
+            for (uint32_t k = write ? (c->holders[b->slot[i]] | first_core) & ~me : 0; k;
+                 k &= k - 1)
                 take(set + (uint32_t)__builtin_ctz(k) * places, places, line, 1);
             c->holders[b->slot[i]] |= me;
         }

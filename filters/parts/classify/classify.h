@@ -43,6 +43,14 @@ struct classify {
 
 struct summary;
 
+/* Columns of accesses; all but addr may be NULL. */
+struct rows {
+    uint32_t rows;
+    const uint64_t *addr;
+    const uint8_t *op;
+    const uint32_t *size, *cpu, *pid, *tid;
+};
+
 struct need {
     unsigned column; /* of table access; 0 ends a list */
     enum cf_need need;
@@ -71,10 +79,32 @@ struct rule {
     const uint8_t *classes;
     int unknown;
     void (*end)(void *state);
+
+    /* For a summary by several threads: frame() in so many stages, of which each takes all rows in
+       their order, while other rows are in other stages; 0: it cannot. What one stage leaves to the
+       next is in a struct for up to PIECE rows; `class` is room for as many. -1 without memory. */
+    unsigned stages;
+    void *(*piece_new)(void *state); /* NULL without memory */
+    void (*piece_free)(void *piece);
+    int (*stage)(void *state, void *piece, const struct rows *rows, uint8_t *class, unsigned stage);
 };
 
 extern const struct rule *const rules[]; /* NULL at the end */
 const struct rule *find_rule(const struct cf_tool *t, const char *option, const char *name);
+
+/* ---- jobs.c: the summary by several threads ---- */
+
+enum { PIECE = CF_WIRE_ROWS, MOST_JOBS = 256 };
+
+struct jobs;
+
+/* Threads for the machines whose states these are; NULL where one does it all, which is said. */
+struct jobs *jobs_begin(const struct classify *c, const struct rule *rule, void *const *state,
+                        unsigned machines, unsigned jobs);
+/* In place of rule->frame(). */
+void jobs_frame(struct jobs *j, struct cf_frame *f, uint8_t *class);
+/* All rows are done, and the threads at their end. `j` may be NULL. */
+void jobs_end(struct jobs *j);
 
 /* ---- summary.c ---- */
 

@@ -11,9 +11,41 @@
 #include "filters/engine/cache/hierarchy.h"
 #include "filters/engine/classes/threec.h"
 
-enum { PIECE = CF_WIRE_ROWS };
+enum { WATCHES = 2 };
 
 struct hill;
+
+/* Misses between private caches. */
+struct miss_list {
+    uint32_t *row;
+    uint64_t *line;
+    uint32_t misses;
+    size_t room;
+};
+
+/* References that a watcher saw and that wait for their classes. */
+struct kept {
+    uint64_t *line;
+    uint32_t *row, *miss;
+    uint8_t *flags;
+    struct cf_hierarchy_refs *call; /* the arrays of each stand one behind the other */
+    size_t refs, misses, calls, ref_room[3], miss_room, call_room;
+};
+
+/* Rows that go through the rule together. */
+struct piece {
+    struct rows in;
+    uint8_t *class; /* of its rows */
+    uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
+    uint64_t space[PIECE], key[PIECE];
+    struct miss_list list[WATCHES];
+    int failed; /* without memory in a watcher */
+
+    /* by several threads */
+    int later; /* classes come in later stages */
+    struct kept kept[WATCHES];
+    struct cf_coherence_list *runs[WATCHES];
+};
 
 /* A level that is classified. */
 struct watched {
@@ -29,10 +61,6 @@ struct watched {
     int own;                        /* with caches of its own: nothing is watched */
     int data, fetches;              /* accesses that are classified */
     struct cf_class_counts counts;  /* misses */
-    uint32_t *miss_row;             /* for `shares`: the misses of the piece */
-    uint64_t *miss_line;
-    uint32_t misses;
-    size_t room;
 };
 
 struct hill {
@@ -45,16 +73,11 @@ struct hill {
     unsigned core_count;
     uint32_t shortest;  /* line of the machine */
     unsigned key_shift; /* of the keys of processes in the model */
-    struct watched watch[2];
+    struct watched watch[WATCHES];
     unsigned watches;
-    int failed; /* without memory in a watcher */
     int hit_warned;
-
-    /* the piece */
-    uint8_t *class; /* of its rows */
-    const uint8_t *op;
-    uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
-    uint64_t space[PIECE], key[PIECE];
+    struct piece *at;  /* that is in the model */
+    struct piece *one; /* of one thread */
     uint8_t found[CF_HIERARCHY_REFS];
     uint8_t *hits; /* of a frame, for column hit */
 };
@@ -63,6 +86,21 @@ struct hill {
 void hill_see_alone(void *arg, const struct cf_hierarchy_refs *refs);
 /* Private caches: their misses are kept for coherence.h, which sees the words of the accesses. */
 void hill_see_shared(void *arg, const struct cf_hierarchy_refs *refs);
+
+/* hill_stages.c: in a watcher, keeps what it sees for hill_look_kept(). */
+void hill_keep(struct piece *p, unsigned watch, const struct cf_hierarchy_refs *refs);
+/* The classes of references that reached one cache. -1 without memory. */
+int hill_look(struct watched *w, struct piece *p, const struct cf_hierarchy_refs *refs);
+/* The model's part of a piece. -1 without memory. */
+int hill_model(struct hill *h, struct piece *p, const struct rows *rows, uint8_t *class);
+/* What a watcher between private caches says of a piece. */
+struct cf_coherence_rows hill_shared_rows(struct watched *w, struct piece *p);
+
+/* hill_stages.c: the rule in stages, see classify.h. */
+enum { HILL_STAGES = 3 };
+void *hill_piece_new(void *state);
+void hill_piece_free(void *piece);
+int hill_stage(void *state, void *piece, const struct rows *rows, uint8_t *class, unsigned stage);
 
 /* hill_model.c: makes the state. */
 void *hill_begin(struct classify *c);

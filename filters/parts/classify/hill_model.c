@@ -229,6 +229,7 @@ void *hill_begin(struct classify *c)
     snprintf(c->level, sizeof(c->level), "%s%s%s", h->watch[0].name, h->watches > 1 ? ", " : "",
              h->watches > 1 ? h->watch[1].name : "");
     make_model(h);
+    h->one = cf_need(h->c->tool, hill_piece_new(h));
     h->cores = cf_need(h->c->tool, cf_cores_new(h->core_count));
     return h;
 }

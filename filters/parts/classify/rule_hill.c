@@ -25,9 +25,9 @@ static int is_classified(const struct watched *w, unsigned op)
     return op == CF_IFETCH ? w->fetches : w->data;
 }
 
-static unsigned op_of_row(const struct hill *h, uint32_t row)
+static unsigned op_of_row(const struct piece *p, uint32_t row)
 {
-    const unsigned op = h->op ? h->op[row] : CF_LOAD;
+    const unsigned op = p->in.op ? p->in.op[row] : CF_LOAD;
 
     return op && op < CF_CLASS_OPS ? op : CF_LOAD;
 }
@@ -38,38 +38,50 @@ static int counts_as_miss(unsigned flags)
     return !(flags & (CF_REF_WRITE | CF_REF_HARDWARE | CF_RUN_FLUSH));
 }
 
-void hill_see_alone(void *arg, const struct cf_hierarchy_refs *refs)
+int hill_look(struct watched *w, struct piece *p, const struct cf_hierarchy_refs *refs)
 {
-    struct watched *w = arg;
-    struct hill *h = w->h;
+    const uint8_t *const found = w->h->found;
 
-    if (h->failed || cf_threec_look(w->three[refs->cache], refs->line, refs->flags, refs->count,
-                                    h->found) != 0) {
-        h->failed = 1;
-        return;
-    }
+    if (cf_threec_look(w->three[refs->cache], refs->line, refs->flags, refs->count, w->h->found) !=
+        0)
+        return -1;
     for (uint32_t k = 0; k < refs->misses; k++) {
         const uint32_t i = refs->miss[k], row = refs->row[i];
-        const uint8_t class = cf_threec_class(h->found[i]);
-        const unsigned op = op_of_row(h, row);
+        const uint8_t class = cf_threec_class(found[i]);
+        const unsigned op = op_of_row(p, row);
 
         if (!counts_as_miss(refs->flags[i]) || !is_classified(w, op))
             continue;
-        cf_class_raise(&h->class[row], class);
+        cf_class_raise(&p->class[row], class);
         w->counts.misses[op][class]++;
     }
+    return 0;
+}
+
+void hill_see_alone(void *arg, const struct cf_hierarchy_refs *refs)
+{
+    struct watched *w = arg;
+    struct piece *const p = w->h->at;
+
+    if (p->failed)
+        return;
+    if (p->later)
+        hill_keep(p, (unsigned)(w - w->h->watch), refs);
+    else
+        p->failed = hill_look(w, p, refs) != 0;
 }
 
 void hill_see_shared(void *arg, const struct cf_hierarchy_refs *refs)
 {
     struct watched *w = arg;
-    size_t room = w->room;
+    struct piece *const p = w->h->at;
+    struct miss_list *const l = &p->list[w - w->h->watch];
+    size_t room = l->room;
 
-    if (cf_array_room(&w->miss_row, &room, w->misses + (size_t)refs->misses,
-                      sizeof(*w->miss_row)) != 0 ||
-        cf_array_room(&w->miss_line, &w->room, w->misses + (size_t)refs->misses,
-                      sizeof(*w->miss_line)) != 0) {
-        w->h->failed = 1;
+    if (cf_array_room(&l->row, &room, l->misses + (size_t)refs->misses, sizeof(*l->row)) != 0 ||
+        cf_array_room(&l->line, &l->room, l->misses + (size_t)refs->misses, sizeof(*l->line)) !=
+            0) {
+        p->failed = 1;
         return;
     }
     for (uint32_t k = 0; k < refs->misses; k++) {
@@ -77,83 +89,100 @@ void hill_see_shared(void *arg, const struct cf_hierarchy_refs *refs)
 
         if (!counts_as_miss(refs->flags[i]))
             continue;
-        w->miss_row[w->misses] = refs->row[i];
-        w->miss_line[w->misses++] = refs->line[i];
-        w->h->missed[refs->row[i]] = 1;
+        l->row[l->misses] = refs->row[i];
+        l->line[l->misses++] = refs->line[i];
+        p->missed[refs->row[i]] = 1;
     }
 }
 
 /* The keys that keep processes apart are of the machine's shortest lines (see cf-cache(1)): longer
    lines have shorter ones. Good until the next call. */
-static const uint64_t *keys(struct hill *h, unsigned shift, uint32_t rows)
+static const uint64_t *keys(struct piece *p, unsigned shift)
 {
     if (!shift)
-        return h->space;
-    for (uint32_t i = 0; i < rows; i++)
-        h->key[i] = h->space[i] >> shift;
-    return h->key;
+        return p->space;
+    for (uint32_t i = 0; i < p->in.rows; i++)
+        p->key[i] = p->space[i] >> shift;
+    return p->key;
 }
 
-static void share(struct hill *h, struct watched *w, const uint64_t *addr, const uint8_t *op,
-                  const uint32_t *size, uint32_t rows)
+struct cf_coherence_rows hill_shared_rows(struct watched *w, struct piece *p)
 {
-    const struct cf_coherence_rows in = {.rows = rows,
-                                         .addr = addr,
-                                         .op = op,
-                                         .size = size,
-                                         .core = w->shared > 1 ? h->cache : h->core,
-                                         .space = keys(h, w->key_shift, rows),
-                                         .missed = h->missed,
-                                         .miss_row = w->miss_row,
-                                         .miss_line = w->miss_line,
-                                         .misses = w->misses};
+    const struct miss_list *const l = &p->list[w - w->h->watch];
 
-    for (uint32_t i = 0; w->shared > 1 && i < rows; i++)
-        h->cache[i] = w->cache_of[h->core[i]];
-    cf_must(h->c->tool, cf_coherence_run(w->shares, &in, h->class));
+    for (uint32_t i = 0; w->shared > 1 && i < p->in.rows; i++)
+        p->cache[i] = w->cache_of[p->core[i]];
+    return (struct cf_coherence_rows){.rows = p->in.rows,
+                                      .addr = p->in.addr,
+                                      .op = p->in.op,
+                                      .size = p->in.size,
+                                      .core = w->shared > 1 ? p->cache : p->core,
+                                      .space = keys(p, w->key_shift),
+                                      .missed = p->missed,
+                                      .miss_row = l->row,
+                                      .miss_line = l->line,
+                                      .misses = l->misses};
 }
 
 /* Whether the model has something to say about one of the rows. */
-static int is_for_model(const struct hill *h, uint32_t rows)
+static int is_for_model(const struct hill *h, const struct rows *in)
 {
     if (!h->own)
         return 1;
-    for (uint32_t i = 0; h->model && h->op && i < rows; i++)
-        if (h->op[i] == CF_IFETCH || h->op[i] == CF_FLUSH)
+    for (uint32_t i = 0; h->model && in->op && i < in->rows; i++)
+        if (in->op[i] == CF_IFETCH || in->op[i] == CF_FLUSH)
             return 1;
     return 0;
+}
+
+int hill_model(struct hill *h, struct piece *p, const struct rows *in, uint8_t *class)
+{
+    p->in = *in;
+    p->class = class;
+    h->at = p;
+    memset(class, CF_CLASS_NONE, in->rows);
+    memset(p->missed, 0, in->rows);
+    for (unsigned i = 0; i < h->watches; i++)
+        p->list[i].misses = 0;
+    if (cf_cores_rows(h->cores, in->cpu, in->pid, in->tid, in->rows, p->core, p->space) != 0 ||
+        (is_for_model(h, in) && cf_hierarchy_rows(h->model, in->addr, in->op, in->size, in->rows,
+                                                  p->core, keys(p, h->key_shift), p->hit) != 0))
+        return -1;
+    return p->failed ? -1 : 0;
 }
 
 static void frame(void *state, struct cf_frame *f, uint8_t *class)
 {
     struct hill *h = state;
-    const uint64_t *addr = cf_u64(f, CF_ADDR);
-    const uint32_t *size = cf_u32(f, CF_SIZE), *cpu = cf_u32(f, CF_CPU), *pid = cf_u32(f, CF_PID),
-                   *tid = cf_u32(f, CF_TID);
-    const uint8_t *op = cf_u8(f, CF_OP);
+    struct piece *const p = h->one;
+    struct rows in = {.rows = f->rows,
+                      .addr = cf_u64(f, CF_ADDR),
+                      .op = cf_u8(f, CF_OP),
+                      .size = cf_u32(f, CF_SIZE),
+                      .cpu = cf_u32(f, CF_CPU),
+                      .pid = cf_u32(f, CF_PID),
+                      .tid = cf_u32(f, CF_TID)};
 
-    memset(class, CF_CLASS_NONE, f->rows);
-    for (uint32_t from = 0, n; from < f->rows; from += n) {
-        const uint8_t *ops = op ? op + from : NULL;
-        const uint32_t *sizes = size ? size + from : NULL;
+    for (uint32_t from = 0; from < f->rows; from += in.rows) {
+        in.rows = f->rows - from < PIECE ? f->rows - from : PIECE;
+        cf_must(h->c->tool, hill_model(h, p, &in, class + from));
+        for (unsigned i = 0; i < h->watches; i++) {
+            struct watched *const w = &h->watch[i];
+            struct cf_coherence_rows rows;
 
-        n = f->rows - from < PIECE ? f->rows - from : PIECE;
-        h->class = class + from;
-        h->op = ops;
-        memset(h->missed, 0, n);
-        for (unsigned i = 0; i < h->watches; i++)
-            h->watch[i].misses = 0;
-        if (cf_cores_rows(h->cores, cpu ? cpu + from : NULL, pid ? pid + from : NULL,
-                          tid ? tid + from : NULL, n, h->core, h->space) != 0 ||
-            (is_for_model(h, n) && cf_hierarchy_rows(h->model, addr + from, ops, sizes, n, h->core,
-                                                     keys(h, h->key_shift, n), h->hit) != 0) ||
-            h->failed)
-            cf_out_of_memory(h->c->tool);
-        for (unsigned i = 0; i < h->watches; i++)
-            if (h->watch[i].shares)
-                share(h, &h->watch[i], addr + from, ops, sizes, n);
+            if (!w->shares)
+                continue;
+            rows = hill_shared_rows(w, p);
+            cf_must(h->c->tool, cf_coherence_run(w->shares, &rows, p->class));
+        }
         if (h->all_levels)
-            memcpy(h->hits + from, h->hit, n);
+            memcpy(h->hits + from, p->hit, in.rows);
+        in.addr += in.rows;
+        in.op = in.op ? in.op + in.rows : NULL;
+        in.size = in.size ? in.size + in.rows : NULL;
+        in.cpu = in.cpu ? in.cpu + in.rows : NULL;
+        in.pid = in.pid ? in.pid + in.rows : NULL;
+        in.tid = in.tid ? in.tid + in.rows : NULL;
     }
     if (h->c->hit_stated && !h->c->o.hit && cf_u8(f, CF_HIT) && !h->hit_warned &&
         !h->c->tool->quiet) {
@@ -201,9 +230,8 @@ static void end(void *state)
             cf_threec_free(w->three[k]);
         free(w->three);
         cf_coherence_free(w->shares);
-        free(w->miss_row);
-        free(w->miss_line);
     }
+    hill_piece_free(h->one);
     cf_hierarchy_free(h->model);
     cf_cores_free(h->cores);
     cf_machine_free(h->m);
@@ -220,4 +248,8 @@ const struct rule rule_hill = {.name = "hill",
                                .frame = frame,
                                .summary = summary,
                                .classes = classes,
-                               .end = end};
+                               .end = end,
+                               .stages = HILL_STAGES,
+                               .piece_new = hill_piece_new,
+                               .piece_free = hill_piece_free,
+                               .stage = hill_stage};
