@@ -223,7 +223,8 @@ level() {
 @test "this machine by the clock: rows of both levels' searches, each whole, on the CPU that was asked for" {
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
     for _ in 1 2 3; do
-        cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said && break || [[ $? == 1 ]]
+        cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said || [[ $? == 1 ]]
+        ! grep -Eq 'no cache was found|not all of it agreed' said && break
     done
     if grep 'no cache was found' said; then
         # it was tried again and again, or nearly nothing could be measured: no search ends like that by itself
@@ -234,7 +235,9 @@ level() {
     cp p.cf "$BATS_FILE_TMPDIR/here.cf"
     probed p.cf experiment cpu method >rows
     for experiment in size associativity block latency; do
-        grep -q "^$experiment," rows || fail "no rows of $experiment"
+        grep -q "^$experiment," rows && continue
+        grep -q 'not all of it agreed: its ways are not told' said || fail "no rows of $experiment"
+        skip "three times the machine was too disturbed to search for all of the first level"
     done
     awk -F, -v cpu="$cpu" '$2 != cpu || ($3 != 2 && $3 != 3) { print; wrong = 1 } END { exit wrong }' rows
     probed p.cf time accesses >rows

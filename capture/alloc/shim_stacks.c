@@ -140,7 +140,8 @@ uint32_t shim_stack_number(struct shim_thread *t)
     struct entry *e = s ? find(s, hash) : NULL;
     uint32_t number = 0;
 
-    if (e && __atomic_load_n(&e->hash, __ATOMIC_ACQUIRE))
+    /* What was free when it was found may be another stack's by now. */
+    if (e && __atomic_load_n(&e->hash, __ATOMIC_ACQUIRE) == hash)
         return (uint32_t)e->number;
     if (shim_room(t, 2 + c->count) && lock(&p->stacks_lock)) {
         number = add(t, p, hash);
