@@ -915,17 +915,19 @@ jobs_agree() {
     mv m.yaml through.yaml
     levels 64 'name: L1, size: 128, ways: 2' 'name: L2, size: 256, ways: 4, inclusion: inclusive'
     mv m.yaml inclusive.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 2, policy: random'
+    mv m.yaml random.yaml
     levels 64 'name: L1, size: 1KiB, ways: 2'
     while IFS='|' read -r options said; do
         # shellcheck disable=SC2086
-        said="$said: one thread does it all" jobs_agree in.cf $options
+        said="$said" jobs_agree in.cf $options
     done <<'END'
--m ./fifo.yaml|L1 does not replace by LRU
--m ./through.yaml|L1 writes through, or does not allocate at stores
--m ./inclusive.yaml|L2 acts on the levels before it: it is inclusive or exclusive
--m m.yaml --prefetch stride|L1 has a prefetcher
--m m.yaml --way-mask 0:1|L1 has a mask of ways
--m m.yaml --frames random|with --frames what comes first decides on what comes later
+-m ./random.yaml|L1 does not replace by LRU: one thread does it all
+-m ./through.yaml|L1 writes through, or does not allocate at stores: one thread does it all
+-m ./inclusive.yaml|L2 acts on the levels before it: it is inclusive or exclusive: one thread does it all
+-m m.yaml --prefetch stride|L1 has a prefetcher: one thread does it all
+-m m.yaml --way-mask 0:1|L1 has a mask of ways: 4 processes share the sets
+-m m.yaml --frames random|with --frames what comes first decides on what comes later: one thread does it all
 END
     run -0 --separate-stderr bash -c "cf-cache -m m.yaml -j 2 in.cf | cmp - <(cf-cache -m m.yaml in.cf)"
     [[ $stderr == "cf-cache: --jobs: is for a --summary alone: one thread does it all" ]]
@@ -933,6 +935,156 @@ END
     [[ ! $stderr ]]
     run -2 cf-cache -m m.yaml -j 0 --summary in.cf
     run -2 cf-cache -m m.yaml -j 257 --summary in.cf
+}
+
+# random_machine: of one to three levels that processes can share by sets, into m.yaml
+random_machine() {
+    local line=$((16 << RANDOM % 3)) policies=(lru fifo tree-plru bit-plru nru srrip lru) inclusions=(none inclusive none exclusive)
+    local n=$((1 + RANDOM % 3)) i ways sets level shared=1 list=()
+    for ((i = 1; i <= n; i++)); do
+        ways=$((1 << RANDOM % 3)) sets=$(((8 + 8 * (RANDOM % 3)) << i))
+        level="name: L$i, ways: $ways, size: $((line * ways * sets)), line_size: $line"
+        [[ $ways == 1 ]] || level+=", policy: ${policies[RANDOM % 7]}"
+        [[ $i == 1 ]] && ((RANDOM % 4 == 0)) && level+=", write: through"
+        ((i == 1)) || level+=", inclusion: ${inclusions[RANDOM % 4]}"
+        ((i == 1 || RANDOM % 2)) || shared=4
+        list+=("$level, shared_by: $shared")
+    done
+    levels $line "${list[@]}"
+}
+
+# random_accesses: of threads of three processes on CPUs, some of several lines and some flushes, into a.cf
+random_accesses() {
+    awk -v seed=$RANDOM 'BEGIN { srand(seed); print "time,cpu,pid,tid,op,size,addr"
+        for (i = 0; i < 20000; i++) { if (rand() < .03) { p = int(rand() * 3); t = int(rand() * 2); c = int(rand() * 4) }
+            a = rand() < .5 ? a + 8 : int(rand() * rand() * 65536)
+            op = rand() < .3 ? "store" : rand() < .2 ? "ifetch" : rand() < .02 ? "flush" : rand() < .02 ? "prefetch" : "load"
+            printf "%d,%d,%d,%d,%s,%d,%d\n", i, c, 1 + p, 10 * p + t, op, rand() < .02 ? rand() * 3000 : rand() < .05 ? 0 : 4, a
+        } }' | stream a.cf
+}
+
+@test "--set-part, and -j by sets: random machines, processes and cores, counted as by one process" {
+    local i n k cores shared=0 most=1
+    RANDOM=7
+    for ((i = 0; i < 24; i++)); do
+        random_machine
+        random_accesses
+        cores=$((1 + 3 * (i % 2)))
+        cf-cache -q -m m.yaml --cores $cores --summary a.cf >one.csv 2>one.txt || { cat one.txt >&2; grep -q 'is not modelled\|exclusive' one.txt; continue; }
+        for n in 1 2 8; do
+            for ((k = 1; k <= n; k++)); do
+                cf-cache -q -m m.yaml --cores $cores --summary --set-part $k/$n a.cf >p.$k.cf || fail "$k of $n: $(cat m.yaml)"
+            done
+            # in any order
+            cf-cache -q -m m.yaml --cores $cores --summary $(seq -f p.%g.cf $n -1 1) >two.csv
+            cmp one.csv two.csv >&2 || fail "$n parts: $(cat m.yaml)"
+            cf-cache -q -m m.yaml --cores $cores --summary -j 3 $(seq -f p.%g.cf 1 $n) | cmp - one.csv
+            most=$n
+        done
+        cf-cache -m m.yaml --cores $cores --summary -j 3 a.cf >two.csv 2>two.txt
+        cmp one.csv two.csv >&2 || fail "-j: $(cat m.yaml)"
+        ! grep -q '2 processes share the sets' two.txt || ((++shared))
+    done
+    [[ $shared -ge 12 && $most == 8 ]] || fail "$shared machines"
+}
+
+@test "-j by sets: real traces, standard input, damage, a pipe" {
+    local f at
+    levels 64 'name: L1, size: 32KiB, ways: 8, policy: fifo' 'name: L2, size: 256KiB, ways: 8'
+    said='L1 does not replace by LRU: ' jobs_agree "$ROOT/samples/threads.cf" -m m.yaml --cores 1
+    said='L1 does not replace by LRU: ' jobs_agree "$ROOT/samples/threads.cf" -m m.yaml --cores 4
+    said='share the sets' jobs_agree "$ROOT/samples/cc1.cf" -m m.yaml "$ROOT/samples/sort.cf"
+    cf-cache -q -m m.yaml --summary "$ROOT/samples/sort.cf" >one.csv
+    cf-cache -q -m m.yaml --summary -j 2 <"$ROOT/samples/sort.cf" | cmp - one.csv
+    cf-cat -q "$ROOT/samples/sort.cf" | cf-cache -m m.yaml --summary -j 2 2>err.txt | cmp - one.csv
+    grep -q 'not all inputs are files that can be read more than once: one process does it all' err.txt
+    for at in 100 200000 $(($(stat -c %s "$ROOT/samples/sqlite.cf") - 8)); do
+        head -c "$at" "$ROOT/samples/sqlite.cf" >cut.cf
+        cp "$ROOT/samples/sqlite.cf" bad.cf
+        printf '\377\377\377' | dd of=bad.cf bs=1 seek="$at" conv=notrunc 2>dd.txt
+        for f in cut.cf bad.cf; do
+            said='share the sets' jobs_agree $f -m m.yaml
+            run -1 cf-cache -q -m m.yaml -j 2 --summary $f
+        done
+    done
+    accesses load:0x0:8
+    run -1 --separate-stderr cf-cache -m m.yaml -j 2 --summary --physical in.cf
+    has "phys" "$stderr"
+    [[ ! $output ]]
+    run -3 --separate-stderr bash -c "cf-cache -q -m m.yaml -j 2 --summary '$ROOT/samples/sort.cf' >/dev/full"
+    has "No space left" "$stderr"
+    [[ -z $(pgrep -P $$ cf-cache) ]]
+}
+
+@test "--set-part: what has no such parts, and parts that do not go together, are refused" {
+    local options said i
+    accesses load:0x0:8 load:0x8:8 store:0x40:4 load:0x80:8
+    mv in.cf a.cf
+    accesses load:0x0:8 load:0x8:8 store:0x40:4 load:0x88:8
+    levels 64 'name: L1, size: 1KiB, ways: 2, policy: random'
+    mv m.yaml random.yaml
+    levels 32 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, line_size: 64'
+    mv m.yaml lines.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 2'
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run -2 cf-cache $options a.cf
+        has "$said"
+    done <<'END'
+-m m.yaml --set-part 1/2|--set-part goes with --summary alone
+-m m.yaml --set-part 1/2 --summary -o x.cf|--set-part goes with --summary alone
+-m m.yaml --set-part 1/2 --summary=x.csv|--set-part goes with --summary alone
+-m m.yaml --set-part 1/2 --summary --snapshot-every 5|--set-part goes with --summary alone
+-m m.yaml --set-part 1/3 --summary|3 parts: give a power of two
+-m m.yaml --set-part 3/2 --summary|--set-part
+-m m.yaml --set-part 2 --summary|give I/N
+-m m.yaml --set-part 1/16 --summary|16 parts: L1 has fewer sets: give at most 8
+-m ./lines.yaml --set-part 1/16 --summary|16 parts: L1 has fewer sets: give at most 8
+-m ./random.yaml --set-part 1/2 --summary|2 parts: L1 draws numbers for all sets: give at most 1
+-m m.yaml --set-part 1/2 --summary --prefetch stride|does not go with --prefetch
+-m m.yaml --set-part 1/2 --summary --frames random|does not go with --frames
+-m m.yaml --set-part 1/2 --summary -j 2|does not go with --jobs
+END
+    for i in 1 2; do
+        cf-cache -m m.yaml --summary --set-part $i/2 a.cf >a.$i.cf
+        cf-cache -m m.yaml --summary --set-part $i/2 in.cf >in.$i.cf
+    done
+    cf-cache -m m.yaml --summary --set-part 1/4 a.cf >a.4.cf
+    cf-cat -o packed.cf "$ROOT/samples/sort.cf"
+    cf-cat --part 1/2 packed.cf >part.cf
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr cf-cache -m m.yaml --summary $options
+        has "$said" "$stderr"
+        [[ ! $output ]]
+    done <<'END'
+a.1.cf|part 2 of 2 is missing
+a.1.cf a.1.cf a.2.cf|part 1 of 2, which came already
+a.1.cf a.4.cf|another number of parts
+a.1.cf in.2.cf|sets of another recording than those before: 4 accesses
+--seed 2 a.1.cf a.2.cf|with other options
+--cores 2 a.1.cf a.2.cf|with other options
+--physical a.1.cf a.2.cf|with other options
+a.1.cf a.cf|a recording behind a partial result
+a.cf a.1.cf|a partial result behind a recording
+--set-part 1/2 a.1.cf|--partial cannot make another
+--set-part 1/2 part.cf|--set-part takes parts of the sets, of the whole
+END
+    head -c $(($(stat -c %s a.2.cf) - 40)) a.2.cf >cut.cf
+    run -1 --separate-stderr cf-cache -m m.yaml --summary a.1.cf cut.cf
+    has "not whole" "$stderr"
+    [[ ! $output ]]
+    # only a summary joins
+    run -1 --separate-stderr cf-cache -m m.yaml a.1.cf a.2.cf
+    has "partial result" "$stderr"
+    # what could be read of a damaged recording is in the parts, with the status
+    head -c 200000 "$ROOT/samples/sqlite.cf" >cut.cf
+    cf-cache -q -m m.yaml --summary cut.cf >one.csv 2>err.txt || true
+    for i in 1 2; do
+        run -1 --separate-stderr bash -c "cf-cache -q -m m.yaml --summary --set-part $i/2 cut.cf >p.$i.cf"
+    done
+    run -1 --separate-stderr cf-cache -q -m m.yaml --summary p.1.cf p.2.cf
+    same one.csv - <<<"$output"
 }
 
 @test "-j: damage, and what lacks" {

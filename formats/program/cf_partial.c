@@ -28,7 +28,7 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, in
     cf_reader_partials(p->reader);
     for (unsigned i = 0; i < CF_PARTIAL_COLUMNS; i++)
         cf_reader_want(p->reader, CF_PARTIAL, CF_ENTRY + i, CF_OPTIONAL);
-    if (p->job)
+    if (p->job && !p->by_sets)
         cf_tool_part(p->tool, p->reader, "--jobs", p->job, p->jobs);
     if (p->asked) {
         if (!p->out)
@@ -38,6 +38,10 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, in
         (void)cf_writer_fact(p->out, fact, "program", p->tool->name);
         (void)cf_writer_fact(p->out, fact, "version", CF_VERSION);
         (void)cf_writer_fact(p->out, fact, "options", p->options);
+        if (p->sets.parts) {
+            (void)cf_writer_number(p->out, fact, "set_part", p->sets.number);
+            (void)cf_writer_number(p->out, fact, "set_parts", p->sets.parts);
+        }
     }
     return p->reader;
 }
@@ -62,12 +66,20 @@ static void refuse(const struct cf_partial *p, const char *format, ...)
     cf_die(p->tool, CF_EXIT_INPUT, "%s: %s", cf_reader_file(p->reader), why);
 }
 
-/* Which part the header is of; without one it is the whole of something. */
+/* Which part the header is of, of a recording or of sets; without one it is the whole of
+   something. */
 static struct cf_part part_of(const struct cf_partial *p, const struct cf_header *h)
 {
     struct cf_part part;
     const int stated = cf_header_part(h, &part);
 
+    if (!stated && cf_header_fact(h, fact, "set_part")) {
+        if (cf_header_number(h, fact, "set_part", &part.number) != 1 ||
+            cf_header_number(h, fact, "set_parts", &part.parts) != 1 || !part.number ||
+            part.number > part.parts || part.parts > CF_MAX_PARTS)
+            refuse(p, "badly says which part it is");
+        return part;
+    }
     if (stated < 0)
         refuse(p, "badly says which part it is");
     return stated ? part : (struct cf_part){.number = 1, .parts = 1};
@@ -202,6 +214,8 @@ static void take_header(struct cf_partial *p, const struct cf_header *h)
     if (p->asked) {
         const struct cf_part part = part_of(p, h);
 
+        if (p->sets.parts && part.parts > 1)
+            refuse(p, "a part of a recording: --set-part takes parts of the sets, of the whole");
         if (p->input && (part.number != p->part.number || part.parts != p->part.parts ||
                          strcmp(part.input, p->part.input) != 0))
             refuse(p, "another part than the inputs before: make a partial result of each");
@@ -321,7 +335,7 @@ static void check_all_came(const struct cf_partial *p)
 /* Whether a result is made of one part of several, which need not all have what is needed. */
 static int is_of_several(const struct cf_partial *p)
 {
-    return p->asked && p->part.parts > 1;
+    return p->asked && (p->part.parts > 1 || p->job);
 }
 
 void cf_partial_end(struct cf_partial *p)

@@ -41,6 +41,10 @@ struct cf_partial {
        they have the headers of all segments, and come one after the other */
     int annotates;
     int ended; /* such a program sets it when the part at hand is whole */
+    /* the result is of this part of all sets of a cache, and of all of a recording; parts 0: it is
+       of all sets. Where `by_sets`, processes of -j share the sets, not the recording */
+    struct cf_part_option sets;
+    int by_sets;
 
     enum cf_partial_input input;
     struct cf_part part; /* of partial results, the one at hand */
@@ -74,9 +78,10 @@ struct cf_partial {
 /* For a program that has no partial results, by CF_CALL(): ends it, and says why, a text. */
 void cf_partial_refuse(const struct cf_tool *t, void *why, const char *option, char *text);
 
-/* With -j, where the inputs are files with an index: starts processes, each of which returns the
-   files, with `asked` set, and reads a part of them; where they started, the files are their
-   results. Warns where there is no index, and returns the files as they are. `count` may change. */
+/* With -j, where the inputs are files with an index, or with by_sets any files: starts processes,
+   each of which returns the files, with `asked` set, and reads a part of them, or has `sets`; where
+   they started, the files are their results. Warns where there is no index, and returns the files
+   as they are. `count` may change. */
 char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *count) CF_MUST_CHECK;
 
 /* cf_tool_reader(), which takes partial results, too. With `asked` the result's stream is begun. */

@@ -52,17 +52,30 @@ static char **named_files(struct cf_partial *p, char *const *files, int *count)
     return list;
 }
 
-/* Whether the files have an index, and are no partial results. */
+/* Whether each process can read all of them from the beginning. */
+static int can_reopen(char *const *files, int count)
+{
+    struct stat st;
+
+    for (int i = 0; i < count; i++)
+        if (stat(files[i], &st) != 0 || !S_ISREG(st.st_mode))
+            return 0;
+    return 1;
+}
+
+/* Whether the files have an index, where that is needed, and are no partial results. */
 static int can_share(const struct cf_partial *p, char *const *files, int count)
 {
     struct cf_reader *r = cf_need(p->tool, cf_reader_open(files, count));
-    const int planned = cf_reader_part(r, 1, p->jobs);
+    const int planned = p->by_sets ? can_reopen(files, count) - 1 : cf_reader_part(r, 1, p->jobs);
+    const char *why = cf_reader_problem(r);
     struct cf_frame *f;
     int result = 0;
 
     cf_reader_partials(r);
     if (planned == -1 && !p->tool->quiet)
-        cf_warn(p->tool, "--jobs: %s: one process does it all", cf_reader_problem(r));
+        cf_warn(p->tool, "--jobs: %s: one process does it all",
+                why ? why : "not all inputs are files that can be read more than once");
     if (planned == 0 && cf_reader_next(r, &f) > 0)
         result = !cf_header_fact(f->header, "partial", "program");
     cf_reader_close(r);
@@ -89,6 +102,8 @@ static void become(struct cf_partial *p, uint32_t number, int to, int messages, 
     close(messages);
     p->jobs_list = NULL;
     p->job = number;
+    if (p->by_sets)
+        p->sets = (struct cf_part_option){number, p->jobs};
     p->asked = 1;
     p->out = cf_need(p->tool, cf_writer_pipe(to, p->tool->line));
 }

@@ -12,10 +12,12 @@
 #ifndef CACHE_PARTS_H
 #define CACHE_PARTS_H
 
+#include <xxhash.h>
+
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/snapshot/frames.h"
 #include "filters/engine/cache/hierarchy.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_partial.h"
 
 /* ---- levels.c; all exit where an option does not fit the machine ---- */
 
@@ -111,12 +113,33 @@ int snapshots_end(struct snapshots *s);
 
 /* ---- summary.c ---- */
 
+/* What was counted, of the whole or of parts. */
+struct counts {
+    struct cf_hierarchy_counts level[CF_MAX_LEVELS + 1]; /* by level; the last is the memory */
+    uint64_t rows;                                       /* what was read, of a part: accesses */
+    XXH3_state_t *sum;                                   /* and their addresses */
+    uint64_t digest;                                     /* the same of parts that are joined */
+    uint32_t joined;
+};
+
 /* One CSV row a level, and one for memory. */
-void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h);
+void summary_csv(FILE *out, const struct cf_machine *m, const struct counts *n);
 
 /* The same for a terminal, without the columns that are zero everywhere. */
-void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h,
-                   unsigned cores);
+void summary_table(FILE *out, const struct cf_machine *m, const struct counts *n, unsigned cores);
+
+/* ---- partial.c: counts as a partial result ---- */
+
+struct options;
+
+/* What the counts depend on. */
+char *partial_options(const struct cf_tool *t, const struct options *o, const struct cf_machine *m);
+/* Notes what was read. */
+void partial_read(struct counts *n, const uint64_t *addr, uint32_t rows);
+void partial_write(struct cf_partial *p, const struct counts *n, unsigned levels);
+/* Adds the rows of a frame. */
+void partial_merge(struct counts *n, const struct cf_partial *p, const struct cf_frame *f,
+                   unsigned levels);
 
 /* ---- options.c ---- */
 
@@ -132,6 +155,7 @@ struct options {
     int frames, ram, page_size; /* options for frames that are given */
     uint64_t seed;
     unsigned jobs;
+    struct cf_part_option sets; /* parts 0: all */
     struct frame_options frame;
     struct snapshot_options snapshot; /* every 0: none */
 };
@@ -142,6 +166,23 @@ void options_read(struct options *o, struct cf_tool *t, int argc, char **argv);
 /* Which option for frames is given, NULL where none is. */
 const char *options_for_frames(const struct options *o);
 
+/* ---- sets.c: some sets of all caches alone ---- */
+
+struct set_part;
+
+/* Exits where the options or the machine do not allow it. */
+struct set_part *set_part_new(const struct cf_tool *t, const struct options *o,
+                              const struct cf_machine *m);
+void set_part_free(struct set_part *s);
+
+/* The most parts, up to `most`, that options and machine allow; 1 where they allow none. */
+uint32_t set_parts_most(const struct options *o, const struct cf_machine *m, uint32_t most);
+
+/* Runs what is in the sets, of rows as of cf_hierarchy_run(). -1 without memory. */
+int set_part_run(struct set_part *s, struct cf_hierarchy *h, const uint64_t *addr,
+                 const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                 uint64_t space);
+
 /* ---- jobs.c: the summary by several threads ---- */
 
 struct jobs {
@@ -150,10 +191,13 @@ struct jobs {
     const struct cf_machine *machine;
     struct cf_hierarchy *model;
     struct cf_cores *cores;
+    struct cf_partial *partial; /* inputs may be partial results, */
+    struct counts *counts;      /* which are added here */
 };
 
-/* Whether threads can do it; where not, says so. `w`: a stream is written. */
-int jobs_can(const struct jobs *j, const struct cf_writer *w);
+/* Whether threads can do it. Where not, says so, and *sets are as many parts of the sets as
+   processes can take instead, 1 for none. `summary`: nothing else is wanted. */
+int jobs_can(const struct jobs *j, int summary, uint32_t *sets);
 
 /* Reads the whole stream by o->jobs threads, of a reader that wants what it is to want. */
 void jobs_run(const struct jobs *j, struct cf_reader *r);

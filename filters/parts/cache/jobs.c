@@ -14,6 +14,7 @@
  * each with the bytes of its frames and what hierarchy_chunk.h says; the columns of 8,192 rows a
  * thread, or of an unpacked frame.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -81,20 +82,23 @@ static void CF_PRINTF(2, 3) say(const struct jobs *j, const char *format, ...)
         cf_warn(j->tool, "--jobs: %s", text);
 }
 
-int jobs_can(const struct jobs *j, const struct cf_writer *w)
+int jobs_can(const struct jobs *j, int summary, uint32_t *sets)
 {
-    const char *frames = options_for_frames(j->o), *why;
+    const char *frames = options_for_frames(j->o), *why, *name;
+    char instead[64] = "one thread does it all";
     int level;
 
-    if (w || !j->o->summary)
-        say(j, "is for a --summary alone: one thread does it all");
+    *sets = summary ? set_parts_most(j->o, j->machine, j->o->jobs) : 1;
+    if (*sets > 1)
+        snprintf(instead, sizeof instead, "%" PRIu32 " processes share the sets", *sets);
+    if (!summary)
+        say(j, "is for a --summary alone: %s", instead);
     else if (frames)
-        say(j, "with %s what comes first decides on what comes later: one thread does it all",
-            frames);
-    else if (!cf_hierarchy_chunks(j->model, &why, &level))
-        say(j, "%s%s%s: one thread does it all", level < 0 ? "" : j->machine->level[level].name,
-            level < 0 ? "" : " ", why);
-    else
+        say(j, "with %s what comes first decides on what comes later: %s", frames, instead);
+    else if (!cf_hierarchy_chunks(j->model, &why, &level)) {
+        name = level < 0 ? "" : j->machine->level[level].name;
+        say(j, "%s%s%s: %s", name, *name ? " " : "", why, instead);
+    } else
         return 1;
     return 0;
 }
@@ -346,6 +350,10 @@ void jobs_run(const struct jobs *j, struct cf_reader *in)
 
     begin(&r, in);
     while (cf_tool_next(j->tool, in, &f) > 0) {
+        if (cf_partial_frame(j->partial, f)) {
+            partial_merge(j->counts, j->partial, f, j->machine->levels);
+            continue;
+        }
         cf_turns_check(&r.turns, j->tool, f, j->o->cores);
         keep(&r, f);
     }

@@ -54,7 +54,7 @@ static uint64_t count_of(const struct row *r, unsigned i)
     return value;
 }
 
-static unsigned make_rows(struct row *row, const struct cf_machine *m, const struct cf_hierarchy *h)
+static unsigned make_rows(struct row *row, const struct cf_machine *m, const struct counts *n)
 {
     static const char *const kinds[] = {"unified", "data", "instruction"};
 
@@ -63,15 +63,14 @@ static unsigned make_rows(struct row *row, const struct cf_machine *m, const str
 
         memset(r, 0, sizeof *r);
         r->memory = i == m->levels;
+        r->n = n->level[i];
         if (r->memory) {
             r->name = "memory";
             r->kind = "memory";
-            cf_hierarchy_memory(h, &r->n);
         } else {
             r->name = m->level[i].name;
             r->kind = kinds[m->level[i].kind % 3];
             r->size = m->level[i].size;
-            cf_hierarchy_count(h, i, &r->n);
         }
         r->accesses = r->n.loads + r->n.stores + r->n.ifetches;
         r->misses = r->n.load_misses + r->n.store_misses + r->n.ifetch_misses;
@@ -84,10 +83,10 @@ static double ratio(const struct row *r)
     return r->accesses ? (double)r->misses / (double)r->accesses : 0;
 }
 
-void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h)
+void summary_csv(FILE *out, const struct cf_machine *m, const struct counts *n)
 {
     struct row row[CF_MAX_LEVELS + 1];
-    unsigned rows = make_rows(row, m, h);
+    unsigned rows = make_rows(row, m, n);
 
     fputs("level,kind,size_bytes,line_accesses,misses,miss_ratio", out);
     for (unsigned k = 0; k < COLUMNS; k++)
@@ -104,11 +103,10 @@ void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarch
 
 /* Levels stand in columns and counts in rows, since there are few of the one and many of the
    other. */
-void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h,
-                   unsigned cores)
+void summary_table(FILE *out, const struct cf_machine *m, const struct counts *n, unsigned cores)
 {
     struct row row[CF_MAX_LEVELS + 1];
-    unsigned rows = make_rows(row, m, h);
+    unsigned rows = make_rows(row, m, n);
     char name[512];
 
     fprintf(out, "%s, %u core%s\n\n%-20s", cf_text_safe(name, sizeof name, m->name), cores,
