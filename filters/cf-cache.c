@@ -42,6 +42,8 @@ static const char usage[] =
     "      --snapshot-every T   write a snapshot of a cache every T ticks instead of the\n"
     "                           accesses; with --snapshot-level LEVEL, --flush\n"
     "      --ram SIZE, --page-size SIZE  of frames  [4GiB, 4KiB]\n"
+    "      --partial            with --summary: write a result that cf-cache joins with those\n"
+    "                           of other parts\n"
     "      --set-part I/N       the I-th of N parts of all sets, as a result that cf-cache joins\n"
     "  -j, --jobs N             make the summary by N threads or processes; it is the same  [1]\n"
     "      --columns A,B        hand on only these columns of accesses, and those that are added\n"
@@ -58,11 +60,8 @@ struct cache {
     struct cf_machine *machine;
     struct cf_hierarchy *model;
     struct cf_cores *cores;
-    struct placed *placed;     /* NULL: caches are indexed by addresses as they are */
-    struct set_part *set_part; /* NULL: all sets */
-    struct cf_partial partial; /* of a summary alone */
-    struct counts counts;
-    int chunks; /* threads share the summary, by chunks */
+    struct placed *placed; /* NULL: caches are indexed by addresses as they are */
+    struct work work;      /* a summary alone */
     struct snapshots *snapshots;
     struct cf_made made; /* column hit */
     struct cf_turns turns;
@@ -107,8 +106,10 @@ static void model_frame(struct cache *c, struct cf_frame *f)
     const uint64_t *addr = cf_u64(f, c->o.frame.physical ? CF_PHYS : CF_ADDR);
     uint32_t end;
 
-    if (c->set_part)
-        partial_read(&c->counts, addr, f->rows);
+    if (c->work.set_part) {
+        c->work.counts.rows += f->rows;
+        XXH3_64bits_update(c->work.counts.sum, addr, f->rows * sizeof *addr);
+    }
     for (uint32_t from = 0; from < f->rows; from = end) {
         uint32_t core;
         uint64_t space;
@@ -117,8 +118,8 @@ static void model_frame(struct cache *c, struct cf_frame *f)
         if (end <= from)
             cf_out_of_memory(&c->tool);
         space = c->o.frame.physical && !c->placed ? 0 : space; /* processes share memory */
-        if (c->set_part) {
-            cf_must(&c->tool, set_part_run(c->set_part, c->model, addr, cf_u8(f, CF_OP),
+        if (c->work.set_part) {
+            cf_must(&c->tool, set_part_run(c->work.set_part, c->model, addr, cf_u8(f, CF_OP),
                                            cf_u32(f, CF_SIZE), from, end, core, space));
             continue;
         }
@@ -142,10 +143,8 @@ static void want(const struct cache *c, struct cf_reader *r)
 /* Models a frame and hands it on. -1 where the writer failed. */
 static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
 {
-    if (!w && cf_partial_frame(&c->partial, f)) {
-        partial_merge(&c->counts, &c->partial, f, c->machine->levels);
+    if (c->work.partial.tool && work_take(&c->work, f))
         return 0;
-    }
     cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
     if (c->placed && f->table == CF_HEADER)
         placed_header(c->placed, f->header);
@@ -155,7 +154,9 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
         return -1;
     if (!c->snapshots && w && f->table == CF_HEADER)
         cf_made_check(&c->made, f->header, CF_HIT, NULL);
-    if (f->table == CF_ACCESS) {
+    if (f->table == CF_ACCESS && c->work.part) {
+        part_frame(c->work.part, f);
+    } else if (f->table == CF_ACCESS) {
         model_frame(c, f);
         if (w)
             cf_tool_set(&c->tool, f, CF_HIT, c->hit);
@@ -163,14 +164,8 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
     return w ? cf_writer_frame(w, f) : 0;
 }
 
-static struct jobs jobs_of(struct cache *c)
-{
-    return (struct jobs){&c->tool, &c->o, c->machine, c->model, c->cores, &c->partial, &c->counts};
-}
-
 static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
-    const struct jobs j = jobs_of(c);
     struct cf_frame *f;
 
     if (w && c->o.snapshot.every) {
@@ -183,8 +178,8 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
         cf_made_state(&c->made, w, CF_HIT);
     }
     want(c, r);
-    if (c->chunks) {
-        jobs_run(&j, r);
+    if (c->work.chunks) {
+        jobs_run(&c->work, r);
         return;
     }
     if (!w)
@@ -202,66 +197,18 @@ static int print_summary(const void *cache, FILE *out)
     const struct cache *c = cache;
 
     if (c->o.summary_file ? c->tool.form == CF_OPT_TERM : cf_tool_term(&c->tool))
-        summary_table(out, c->machine, &c->counts, c->o.cores);
+        summary_table(out, c->machine, &c->work.counts, c->o.cores);
     else
-        summary_csv(out, c->machine, &c->counts);
+        summary_csv(out, c->machine, &c->work.counts);
     return 0;
-}
-
-/* Some sets alone, of which the result is a partial one. */
-static void take_sets(struct cache *c, struct cf_part_option sets)
-{
-    c->o.sets = sets;
-    c->set_part = set_part_new(&c->tool, &c->o, c->machine);
-    c->counts.sum = cf_need(&c->tool, XXH3_createState());
-    XXH3_64bits_reset(c->counts.sum);
-}
-
-/* A summary alone may be of partial results, and be one; threads or processes may share it. */
-static struct cf_reader *open_inputs(struct cache *c, char *const *files, int count)
-{
-    const struct jobs j = jobs_of(c);
-    const int summary = c->o.summary && !c->o.summary_file && !c->o.output;
-
-    if (c->o.sets.parts)
-        take_sets(c, c->o.sets);
-    if (c->o.sets.parts && c->o.jobs > 1)
-        cf_die(&c->tool, CF_EXIT_USAGE, "--set-part does not go with --jobs: take more parts");
-    c->chunks = c->o.jobs > 1 && jobs_can(&j, summary, &c->partial.jobs);
-    if (!summary)
-        return cf_tool_reader(&c->tool, files, count);
-    c->partial.tool = &c->tool;
-    c->partial.options = partial_options(&c->tool, &c->o, c->machine);
-    c->partial.sets = c->o.sets;
-    c->partial.asked = c->set_part != NULL;
-    c->partial.by_sets = 1;
-    if (!c->chunks)
-        files = cf_partial_share(&c->partial, files, &count);
-    if (c->partial.asked && !c->set_part)
-        take_sets(c, c->partial.sets);
-    return cf_partial_reader(&c->partial, files, count);
-}
-
-/* What the model counted, or the parts did. */
-static void take_counts(struct cache *c)
-{
-    if (c->partial.input == CF_INPUT_PARTIALS)
-        return;
-    for (unsigned i = 0; i < c->machine->levels; i++)
-        cf_hierarchy_count(c->model, i, &c->counts.level[i]);
-    cf_hierarchy_memory(c->model, &c->counts.level[c->machine->levels]);
 }
 
 static int finish(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
-    if (!w)
-        cf_partial_end(&c->partial);
-    take_counts(c);
-    if (c->partial.asked) {
-        partial_write(&c->partial, &c->counts, c->machine->levels);
-        return cf_partial_finish(&c->partial);
-    }
-    cf_partial_free(&c->partial);
+    int status;
+
+    if (work_end(&c->work, &status))
+        return status;
     c->o.summary &= !cf_reader_lacks(r);
     if (c->o.summary && !c->o.summary_file && c->tool.form == CF_OPT_JSON)
         cf_rows_begin(&c->tool);
@@ -282,7 +229,9 @@ int main(int argc, char **argv)
     cf_tool_init(&c.tool, argc, argv, "cf-cache", usage);
     options_read(&c.o, &c.tool, argc, argv);
     make_model(&c);
-    r = open_inputs(&c, argv + optind, argc - optind);
+    c.work = (struct work){
+        .tool = &c.tool, .o = &c.o, .machine = c.machine, .model = c.model, .cores = c.cores};
+    r = work_open(&c.work, argv + optind, argc - optind);
     if (!c.o.summary || c.o.summary_file || c.o.output)
         w = cf_tool_writer(&c.tool, c.o.output);
     (void)cf_tool_only(&c.tool, c.o.snapshot.every ? NULL : w, (const unsigned[]){CF_HIT, 0});
@@ -292,8 +241,7 @@ int main(int argc, char **argv)
     placed_free(c.placed);
     cf_hierarchy_free(c.model);
     cf_cores_free(c.cores);
-    set_part_free(c.set_part);
-    XXH3_freeState(c.counts.sum);
+    work_free(&c.work);
     cf_machine_free(c.machine);
     return status;
 }

@@ -1087,6 +1087,144 @@ END
     same one.csv - <<<"$output"
 }
 
+# time_parts N FILE OPTION...: counts of N parts of a packed file, joined in their order, as of the whole
+time_parts() {
+    local n=$1 file=$2 k
+    shift 2
+    cf-cache -q "$@" --summary "$file" >one.csv
+    for ((k = 1; k <= n; k++)); do
+        cf-cat --part $k/$n "$file" | cf-cache -q "$@" --summary --partial >p.$k.cf || fail "part $k of $n: $*"
+    done
+    cf-cache -q "$@" --summary $(seq -f p.%g.cf 1 $n) >two.csv || fail "joining $n: $*"
+    cmp one.csv two.csv >&2 || fail "$n parts: $* $(cat m.yaml)"
+}
+
+@test "--partial: parts of real traces and of several processes, joined: as of the whole" {
+    local f n i
+    levels 64 'name: L1D, kind: data, size: 32KiB, ways: 8' 'name: L1I, kind: instruction, size: 32KiB, ways: 8' \
+        'name: L2, size: 256KiB, ways: 8' 'name: L3, size: 2MiB, ways: 16, policy: random'
+    for f in sqlite cc1 sort threads; do
+        time_parts 3 "$ROOT/samples/$f.cf" -m m.yaml --cores 1
+    done
+    # processes that come in another order in each part, in frames of some hundred rows
+    awk 'BEGIN { srand(5); print "time,pid,op,size,addr,phys"
+        for (i = 0; i < 60000; i++) { if (rand() < .01) p = int(rand() * 7)
+            a = rand() < .5 ? a + 8 : int(rand() * rand() * 65536)
+            op = rand() < .3 ? "store" : rand() < .2 ? "ifetch" : "load"
+            printf "%d,%d,%s,%d,%d,%d\n", i, 1 + p, op, rand() < .02 ? 200 : 4, a, a + 3 } }' >rows.csv
+    for ((i = 0; i < 60; i++)); do
+        { head -n 1 rows.csv; sed -n "$((2 + 1000 * i)),$((1001 + 1000 * i))p" rows.csv; } | cf-capture-csv -q -o f.$i.cf -
+    done
+    cf-cat -q -o many.cf $(seq -f f.%g.cf 0 59)
+    for n in 1 2 7 20; do
+        time_parts $n many.cf -m m.yaml --cores 1
+        time_parts $n many.cf -m m.yaml --cores 1 --physical
+    done
+    levels 32 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, line_size: 64, write: through'
+    time_parts 7 many.cf -m m.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 1, policy: random'
+    time_parts 7 many.cf -m m.yaml
+    levels 16 'name: L1, size: 256KiB, ways: 16'
+    time_parts 5 many.cf -m m.yaml
+    # what a part holds shows: with less than it, counts differ
+    [[ $(cf-cat --table partial --csv p.5.cf | grep -c .) -gt 1000 ]]
+    # the same part may be made of a stream whose columns others have changed
+    cf-cat --part 5/5 many.cf | cf-select --op load,store,ifetch | cf-cache -q -m m.yaml --summary --partial >p.5.cf
+    cf-cache -q -m m.yaml --summary $(seq -f p.%g.cf 1 5) | cmp - one.csv
+}
+
+@test "--partial: what has no such parts, and parts that do not go together, are refused" {
+    local options said k
+    levels 64 'name: L1, size: 1KiB, ways: 2, policy: fifo'
+    mv m.yaml fifo.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, inclusion: inclusive'
+    mv m.yaml inclusive.yaml
+    levels 64 'name: L1, size: 384, ways: 2'
+    mv m.yaml three.yaml
+    levels 4 'name: L1, size: 256, ways: 2'
+    mv m.yaml short.yaml
+    levels 64 'name: L1, size: 1KiB, ways: 2'
+    awk 'BEGIN { print "time,pid,op,size,addr"
+        for (i = 0; i < 3000; i++) print i "," (i < 1500 ? 1 + int(i / 300) % 2 : 3 - int(i / 300) % 2) ",load,4," i * 64 % 4096 }' >rows.csv
+    for k in 0 1; do
+        { head -n 1 rows.csv; sed -n "$((2 + 1500 * k)),$((1501 + 1500 * k))p" rows.csv; } | cf-capture-csv -q -o f.$k.cf -
+    done
+    cf-cat -q -o a.cf f.0.cf f.1.cf
+    sed 's/,load,4,0$/,flush,4,0/' rows.csv | cf-capture-csv -q -o flush.cf -
+    { cut -d, -f1,3- rows.csv; } | cf-capture-csv -q -o nowhere.cf -
+    cf-cat -q -o mixed.cf f.0.cf nowhere.cf f.1.cf
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run -2 cf-cache --partial $options
+        has "$said"
+    done <<'END'
+-m m.yaml a.cf|--partial goes with --summary alone
+-m m.yaml --summary -o x.cf a.cf|--partial goes with --summary alone
+-m m.yaml --summary --snapshot-every 5 a.cf|--partial goes with --summary alone
+-m m.yaml --summary --set-part 1/2 a.cf|--partial does not go with --set-part
+-m m.yaml --summary -j 2 a.cf|--partial does not go with --jobs
+-m m.yaml --summary --cores 2 a.cf|--partial is for one core, and there are 2
+-m m.yaml --summary --frames random a.cf|--partial does not go with --frames
+-m ./fifo.yaml --summary a.cf|L1 does not replace by LRU: take parts of the sets, by --set-part
+-m ./inclusive.yaml --summary a.cf|L2 acts on the levels before it
+-m m.yaml --summary --prefetch stride a.cf|L1 has a prefetcher
+-m m.yaml --summary flush.cf|--partial: flushes, or accesses of very many lines
+-m ./short.yaml --summary a.cf|more than 2 processes
+END
+    sed 's/,\([123]\),load/,\1\1,load/' rows.csv | awk -F, -v OFS=, 'NR > 1 { $2 += int(NR / 400) * 100 } { print }' | cf-capture-csv -q -o many.cf -
+    run -2 cf-cache -m ./short.yaml --summary --partial many.cf
+    has 'more than 2 processes, which lines of 4 bytes do not allow'
+    for k in 1 2; do
+        cf-cat --part $k/2 a.cf | cf-cache -m m.yaml --summary --partial >p.$k.cf
+        cf-cat --part $k/2 a.cf | cf-cache -m ./three.yaml --summary --partial >three.$k.cf
+    done
+    cf-cat --part 1/3 mixed.cf | cf-cache -m m.yaml --summary --partial >third.cf
+    for k in 1 2; do
+        cf-cat --part $k/2 mixed.cf | cf-cache -m m.yaml --summary --partial >mixed.$k.cf
+        cf-cache -m m.yaml --summary --set-part $k/2 a.cf >set.$k.cf
+    done
+    cf-cat -q -o b.cf f.0.cf f.0.cf
+    cf-cat --part 2/2 b.cf | cf-cache -m m.yaml --summary --partial >b.2.cf
+    head -c $(($(stat -c %s p.2.cf) - 40)) p.2.cf >cut.cf
+    cf-cache -m m.yaml --summary a.cf >one.csv
+    cf-cache -m m.yaml --summary p.1.cf p.2.cf | cmp - one.csv
+    cat p.1.cf p.2.cf | cf-cache -m m.yaml --summary | cmp - one.csv
+    cf-cache -q -m m.yaml --summary -j 2 p.1.cf p.2.cf | cmp - one.csv
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr cf-cache --summary $options
+        has "$said" "$stderr"
+        [[ ! $output ]]
+    done <<'END'
+-m m.yaml p.1.cf|part 2 of 2 is missing
+-m m.yaml p.2.cf|part 2 of 2, where part 1 is due
+-m m.yaml p.2.cf p.1.cf|where part 1 is due
+-m m.yaml p.1.cf p.1.cf p.2.cf|came already
+-m m.yaml p.1.cf cut.cf|not whole
+-m m.yaml p.1.cf b.2.cf|a part of another file
+-m m.yaml third.cf p.2.cf|a part of another file
+-m m.yaml p.1.cf set.2.cf|a part of another file
+-m m.yaml set.1.cf p.2.cf|a part of another file
+-m m.yaml p.1.cf a.cf|a recording behind a partial result
+-m m.yaml --seed 2 p.1.cf p.2.cf|with other options
+-m ./fifo.yaml p.1.cf p.2.cf|with other options
+-m m.yaml --partial p.1.cf|cannot make another
+-m ./three.yaml three.1.cf three.2.cf|is not the same in the order of the part's processes as in that of the whole, on which sets whose number is no power of two depend
+-m m.yaml mixed.1.cf mixed.2.cf|on which accesses without pid depend
+END
+    # a part that a damaged file is of is joined with what could be read, with the status
+    head -c 300000 "$ROOT/samples/sqlite.cf" >cut.cf
+    cf-cat -q -o dented.cf "$ROOT/samples/sqlite.cf"
+    printf '\377\377\377' | dd of=dented.cf bs=1 seek=200000 conv=notrunc 2>dd.txt
+    run -1 --separate-stderr cf-cache -q -m m.yaml --summary dented.cf
+    printf '%s\n' "$output" >one.csv
+    for k in 1 2 3; do
+        cf-cat --part $k/3 dented.cf 2>err.txt | cf-cache -q -m m.yaml --summary --partial >d.$k.cf 2>err.txt || true
+    done
+    run -1 --separate-stderr cf-cache -q -m m.yaml --summary d.1.cf d.2.cf d.3.cf
+    printf '%s\n' "$output" | cmp - one.csv
+}
+
 @test "-j: damage, and what lacks" {
     local at f said
     levels 64 'name: L1, size: 32KiB, ways: 8' 'name: L2, size: 256KiB, ways: 8'

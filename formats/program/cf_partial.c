@@ -100,7 +100,7 @@ static void check_maker(const struct cf_partial *p, const struct cf_header *h, c
                options ? options : "", p->options);
 }
 
-/* Whether a header continues the part before, of a program that annotates; else it begins the next
+/* Whether a header continues the part before, where parts come in order; else it begins the next
    one. */
 static int continues(struct cf_partial *p, const struct cf_header *h, const struct cf_part *part)
 {
@@ -141,7 +141,8 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
     if (first)
         p->came = cf_tool_room(p->tool, part.parts, 1);
     p->input = CF_INPUT_PARTIALS;
-    if (p->annotates && continues(p, h, &part))
+    if ((p->annotates || p->ordered) && !cf_header_fact(h, fact, "set_part") &&
+        continues(p, h, &part))
         return;
     p->part = part;
     if (p->came[part.number - 1]++)
@@ -191,7 +192,7 @@ static void check_chain(const struct cf_partial *p, const struct cf_header *h)
 /* Which of the segments of the part it is; what cf_partial_header() takes out must be the last. */
 static void begin_segment(struct cf_partial *p, const struct cf_header *h)
 {
-    if (cf_header_fact(h, "part", "number") && h->chain != p->part.chain + 1)
+    if (p->annotates && cf_header_fact(h, "part", "number") && h->chain != p->part.chain + 1)
         refuse(p,
                "other programs were run on the part: give %s what cf-cat --part gives, or run "
                "them on the whole, and take the parts of what they have written",
@@ -221,7 +222,7 @@ static void take_header(struct cf_partial *p, const struct cf_header *h)
             refuse(p, "another part than the inputs before: make a partial result of each");
         p->part = part;
         check_chain(p, h);
-        if (p->annotates)
+        if (p->annotates || (p->ordered && !p->input))
             begin_segment(p, h);
         /* a failure shows again when it is closed */
         if (!p->input || p->annotates)
@@ -353,7 +354,7 @@ void cf_partial_end(struct cf_partial *p)
         cf_die(p->tool, cf_tool_problems(p->tool, p->reader),
                "a partial result is not whole: make it anew; there is no result");
     check_all_came(p);
-    if (p->annotates && !p->ended)
+    if (p->segment && !p->ended)
         cf_partial_damaged(p);
     if (p->annotates)
         return; /* what lacks, shows in what was handed on */
@@ -446,6 +447,25 @@ void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row)
     for (unsigned i = 0; i < row->sums; i++)
         b->sum[i][b->rows] = row->sum[i];
     b->rows++;
+}
+
+void cf_partial_rows(struct cf_partial *p, uint8_t entry, uint32_t rows, const uint64_t *const *key,
+                     unsigned keys)
+{
+    struct cf_values values[1 + CF_PARTIAL_KEYS];
+
+    if (p->input != CF_INPUT_STREAMS)
+        return;
+    cf_partial_flush(p);
+    memset(p->batch->entry, entry, BATCH_ROWS);
+    for (uint32_t from = 0, n; from < rows; from += n) {
+        n = rows - from < BATCH_ROWS ? rows - from : BATCH_ROWS;
+        values[0] = (struct cf_values){CF_ENTRY, p->batch->entry, 0};
+        for (unsigned i = 0; i < keys; i++)
+            values[1 + i] = (struct cf_values){CF_KEY1 + i, key[i] + from, 0};
+        /* a failure shows again when the writer is closed */
+        (void)cf_writer_rows(p->out, CF_PARTIAL, n, values, 1 + keys, NULL);
+    }
 }
 
 static void put_kind(struct cf_partial *p)

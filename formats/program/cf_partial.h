@@ -40,7 +40,8 @@ struct cf_partial {
     /* for a program that hands the recording on, whose partial results are all of it, in its order:
        they have the headers of all segments, and come one after the other */
     int annotates;
-    int ended; /* such a program sets it when the part at hand is whole */
+    int ordered; /* or only come one after the other */
+    int ended;   /* such programs set it when the part at hand is whole */
     /* the result is of this part of all sets of a cache, and of all of a recording; parts 0: it is
        of all sets. Where `by_sets`, processes of -j share the sets, not the recording */
     struct cf_part_option sets;
@@ -48,7 +49,7 @@ struct cf_partial {
 
     enum cf_partial_input input;
     struct cf_part part; /* of partial results, the one at hand */
-    uint64_t segment;    /* of it, from 1, where the program annotates */
+    uint64_t segment;    /* of it, from 1, where parts come in order; 0: they need not */
     struct cf_reader *reader;
     struct cf_writer *out;
     /* private */
@@ -119,6 +120,9 @@ struct cf_partial_row {
     const uint64_t *sum;
 };
 void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row);
+/* Adds many rows of a kind: their keys. */
+void cf_partial_rows(struct cf_partial *p, uint8_t entry, uint32_t rows, const uint64_t *const *key,
+                     unsigned keys);
 /* Rows so far go out before what is written next. */
 void cf_partial_flush(struct cf_partial *p);
 

@@ -2,8 +2,9 @@
 /*
  * A hierarchy in chunks against one that takes all rows in one go, on random machines and rows:
  * what each level counted, and what it holds at the end, wherever chunks end; and which machines
- * have no chunks.
+ * have no chunks; and chunks that are written down and taken up by others, of which damage is refused.
  */
+#include "filters/engine/cache/cache.h"
 #include "filters/engine/cache/hierarchy_chunk.h"
 #include "cpus.h"
 #include "hierarchy_rows.h"
@@ -182,6 +183,164 @@ static void chunks(void)
     ok(refused > 100, "some chunks are refused");
 }
 
+/* ---- written down ---- */
+
+static unsigned damaged;
+
+/* Something that no chunk gives: all is as it was when 1 is returned. */
+static int refuses_other(struct cf_chunk *to, const struct cf_chunk_events *e)
+{
+    const unsigned kind = e->marks[1] ? 1 : 0;
+    struct cf_chunk_events other = *e;
+    struct cf_chunk_mark *m;
+    size_t i;
+    int result;
+
+    if (!e->marks[kind])
+        return 0;
+    m = malloc(e->marks[kind] * sizeof *m);
+    if (!m)
+        return -1;
+    memcpy(m, e->mark[kind], e->marks[kind] * sizeof *m);
+    i = next((unsigned)e->marks[kind]);
+    switch (next(6)) {
+    case 0:
+        m[i].slot += 1;
+        break;
+    case 1:
+        m[i].slot = UINT32_MAX - next(3);
+        break;
+    case 2:
+        m[i].leaves ^= 1;
+        break;
+    case 3:
+        m[i].class = 4 + (uint8_t)next(100);
+        break;
+    case 4:
+        m[i].line |= UINT64_C(1) << 63;
+        break;
+    default:
+        m[i].at = e->count ? e->count + next(3) : 0;
+        m[i].class = e->count ? m[i].class : 9;
+    }
+    other.mark[kind] = m;
+    result = cf_chunk_take_events(to, &other);
+    free(m);
+    damaged += result == 1;
+    return result == 1 ? 1 : -1;
+}
+
+static int take_all(const struct cf_chunk *from, struct cf_chunk *to, unsigned levels)
+{
+    struct cf_hierarchy_counts n;
+    struct cf_chunk_slot s;
+    int wrong = 0;
+
+    for (unsigned kind = 0; kind < 2; kind++)
+        for (uint32_t i = 0; i < cf_chunk_slots(from, kind); i++) {
+            if (!cf_chunk_slot(from, kind, i, &s)) {
+                s = (struct cf_chunk_slot){i, CF_CACHE_NONE};
+                wrong |= cf_chunk_take_slot(to, kind, i, &s) != 1; /* it was not used */
+                continue;
+            }
+            wrong |= cf_chunk_take_slot(to, kind, i, &s) != 0;
+            wrong |= cf_chunk_take_slot(to, kind, i, &s) != 1; /* it came */
+        }
+    for (unsigned i = 0; i <= levels; i++) {
+        cf_chunk_counts(from, i, &n);
+        cf_chunk_take_counts(to, i, &n);
+    }
+    return wrong;
+}
+
+/* All rows of a frame by one chunk and another; most: rows until events are handed out. */
+static int run_written(const struct set *s, struct cf_chunk *from, struct cf_chunk *to,
+                       struct cf_hierarchy *h, unsigned most)
+{
+    static uint8_t hit[ROWS];
+    struct cf_chunk_events e;
+    int wrong = 0;
+
+    cf_chunk_begin(from);
+    cf_chunk_begin(to);
+    for (uint32_t at = 0, end; at < ROWS && !wrong; at = end) {
+        const uint32_t limit = at + 1 + next(most);
+
+        for (end = at + 1; end < ROWS && end < limit && space[end] == space[at];)
+            end++;
+        if (cf_chunk_run(from, addr, op, size, at, end, space[at], hit) != 0)
+            return cf_chunk_refused(from) ? 2 : 1;
+        if (next(2))
+            continue;
+        cf_chunk_events(from, &e);
+        if (next(500) == 0 && refuses_other(to, &e))
+            return 3; /* what was taken in part cannot be gone on with */
+        wrong |= cf_chunk_take_events(to, &e) != 0 || cf_chunk_join(to, h, 0) != 0;
+    }
+    cf_chunk_events(from, &e);
+    wrong |= cf_chunk_take_events(to, &e) != 0 || cf_chunk_join(to, h, 0) != 0;
+    if (next(20) == 0 && cf_chunk_join(to, h, 1) == 1)
+        damaged++; /* lines at the end are missing */
+    wrong |= take_all(from, to, s->m.levels) != 0 || cf_chunk_join(to, h, 1) != 0;
+    return wrong;
+}
+
+/* -1: the machine has no chunks, or the rows are refused; else whether it is as in one go. */
+static int in_parts(const struct set *s, enum ops ops)
+{
+    struct cf_hierarchy *h[2];
+    struct cf_chunk *c[2] = {NULL, NULL};
+    char problem[256];
+    const unsigned most = 1 + next(next(3) ? 40 : ROWS);
+    const char *why;
+    int level, result = -1;
+
+    for (unsigned k = 0; k < 2; k++)
+        h[k] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
+    if (h[0] && h[1] && cf_hierarchy_chunks(h[1], &why, &level)) {
+        result = 0;
+        for (unsigned k = 0; k < 2; k++)
+            result |= (c[k] = cf_chunk_new(&s->m)) == NULL;
+        for (unsigned part = 0; part < FRAMES && !result; part++) {
+            make_rows(1, ops);
+            result = run_written(s, c[0], c[1], h[1], most);
+            if (!result)
+                result = run_as_one(h[0], 0, ROWS) != 0;
+        }
+        result =
+            result >= 2 ? -1 : !result && !different(h, s->m.levels) && !holds_different(h, &s->m);
+        if (!result)
+            tell(s);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        cf_chunk_free(c[k]);
+        cf_hierarchy_free(h[k]);
+    }
+    return result;
+}
+
+static void parts(void)
+{
+    static const enum style styles[] = {ANY, SIMPLE, LEAN, LEAN, PLAIN, LEAN};
+    static struct set s;
+    const unsigned machines = (thorough() ? MACHINES_LONG : MACHINES) / 2;
+    unsigned done = 0, bad = 0;
+
+    for (unsigned i = 0; i < machines && bad < 3; i++) {
+        int result;
+
+        take_cpu(CF_CPU_NONE + next(1 + best_cpu()));
+        make_machine(&s, styles[i % 6]);
+        s.o.cores = 1;
+        result = in_parts(&s, (enum ops)next(FETCH_OPS + 1));
+        done += result >= 0;
+        bad += result == 0;
+    }
+    is_u64(bad, 0, "written down and taken up: as in one go (%u machines)", done);
+    ok(done > machines / 10, "enough of them");
+    ok(damaged > 50, "what no chunk gives is refused (%u)", damaged);
+}
+
 /* Of what a machine has that cannot be, and that nothing else does. */
 static void what_has_no_chunks(void)
 {
@@ -224,6 +383,7 @@ static void what_has_no_chunks(void)
 int main(void)
 {
     chunks();
+    parts();
     what_has_no_chunks();
     return done();
 }

@@ -28,42 +28,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/cache/cache_parts.h"
-#include "filters/engine/cache/hierarchy_chunk.h"
-#include "filters/engine/cache/hierarchy_parts.h"
+#include "filters/engine/cache/hierarchy_chunk_parts.h"
 #include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
 enum { MOST_EVENTS = 1 << 24 /* of a chunk; what has more is refused */ };
-
-/* A run that is not settled. */
-struct mark {
-    uint64_t line; /* that is used first, or leaves; then the line to be written back, or NO_LINE */
-    uint32_t at;   /* in the list of the chunk */
-    uint32_t slot; /* in struct first */
-    uint8_t class;
-    uint8_t leaves; /* it evicts `line`, clean, or else uses it first */
-    uint8_t hits;   /* when it is settled */
-};
-
-/* Of a first level. A slot is a set and a number below that of its ways. */
-struct first {
-    uint64_t *line; /* by slot, while it has been there since its first use; else NO_LINE */
-    uint8_t *dirty; /* by slot: it was, before; when it is settled */
-    uint16_t *used; /* by set: distinct lines, at most its ways */
-    uint16_t *here; /* by set: slots that have a line */
-    uint32_t left;  /* all slots that have one, */
-    uint32_t full;  /* and sets whose `used` is that of their ways */
-    struct mark *mark;
-    size_t marks, room, listed; /* `listed`: of which `at` is known */
-};
-
-struct cf_chunk {
-    struct cf_hierarchy *h; /* its first levels */
-    struct first first[KINDS];
-    struct cf_cache_list list[2], batch; /* the list of stage s is list[s % 2] */
-    int refused;
-};
 
 /* ---- what can be done so ---- */
 
@@ -111,26 +80,6 @@ int cf_hierarchy_chunks(const struct cf_hierarchy *h, const char **why, int *lev
 }
 
 /* ---- a chunk ---- */
-
-/* The kinds of first levels, one where both are the same. */
-static int has_first(const struct cf_hierarchy *h, unsigned kind)
-{
-    return h->first[kind] != MEMORY && (kind == KIND_DATA || h->first[0] != h->first[1]);
-}
-
-static struct cf_cache *first_cache(const struct cf_hierarchy *h, unsigned kind)
-{
-    const struct tier *t = &h->tier[h->first[kind]];
-
-    return t->cache[t->at];
-}
-
-/* The level behind the first. */
-static int behind_first(const struct cf_hierarchy *h)
-{
-    return h->tier[h->first[KIND_DATA] != MEMORY ? h->first[KIND_DATA] : h->first[KIND_FETCH]]
-        .onward;
-}
 
 struct cf_chunk *cf_chunk_new(const struct cf_machine *m)
 {
@@ -192,6 +141,7 @@ void cf_chunk_begin(struct cf_chunk *c)
     memset(c->h->memory, 0, sizeof c->h->memory);
     c->h->memory_writes = 0;
     c->refused = 0;
+    c->taken = 0;
     c->list[0].count = c->list[1].count = 0;
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct first *f = &c->first[kind];
@@ -235,20 +185,6 @@ static int64_t first_slot(const struct first *f, const struct cf_cache *cache, u
     return -1;
 }
 
-/* A first use: its slot. */
-static int64_t use_first(struct first *f, const struct cf_cache *cache, uint64_t line)
-{
-    const uint32_t set = cf_cache_index(cache, line);
-    const size_t slot = (size_t)set * cache->ways + f->used[set];
-
-    f->here[set]++;
-    f->full += ++f->used[set] == cache->ways;
-    f->left++;
-    f->line[slot] = line;
-    f->dirty[slot] = 0;
-    return (int64_t)slot;
-}
-
 int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *line,
                      const uint32_t *row, uint8_t *flags, uint32_t misses, const uint8_t *op)
 {
@@ -275,10 +211,10 @@ int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *l
         if (slot < 0 || dirty)
             continue;
         flags[i] |= UNSETTLED;
-        f->mark[f->marks++] = (struct mark){.line = what,
-                                            .slot = (uint32_t)slot,
-                                            .class = (uint8_t)class_of_op(op, row[i]),
-                                            .leaves = (uint8_t)leaves};
+        f->mark[f->marks++] = (struct cf_chunk_mark){.line = what,
+                                                     .slot = (uint32_t)slot,
+                                                     .class = (uint8_t)class_of_op(op, row[i]),
+                                                     .leaves = (uint8_t)leaves};
     }
     return 0;
 }
@@ -313,25 +249,26 @@ int cfh_chunk_list(struct cf_chunk *c, struct cf_cache_list *l, const uint8_t *o
 
 /* ---- what the chunk before has left ---- */
 
-/* `line` is there. */
-static void stays_dirty(uint64_t *set, uint64_t line)
+static void stays_dirty(uint64_t *set, uint32_t ways, uint64_t line)
 {
-    while ((*set & ~CF_CACHE_DIRTY) != line)
-        set++;
-    *set |= CF_CACHE_DIRTY;
+    for (uint32_t i = 0; i < ways; i++)
+        if ((set[i] & ~CF_CACHE_DIRTY) == line) {
+            set[i] |= CF_CACHE_DIRTY;
+            return;
+        }
 }
 
-/* Replays the first uses of a first level, whose cache then holds what it does after the chunk. */
+/* Replays the first uses of a first level. */
 static void settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
 {
     struct first *f = &c->first[kind];
     struct tier *t = &h->tier[h->first[kind]];
-    struct cf_cache *cache = first_cache(h, kind), *own = first_cache(c->h, kind);
+    struct cf_cache *cache = first_cache(h, kind);
     uint64_t *arrived = t->onward == MEMORY ? h->memory : h->tier[t->onward].arrived;
     uint64_t *writes = t->onward == MEMORY ? &h->memory_writes : &h->tier[t->onward].n.writes;
 
     for (size_t i = 0; i < f->marks; i++) {
-        struct mark *const m = &f->mark[i];
+        struct cf_chunk_mark *const m = &f->mark[i];
         enum cf_cache_state before;
         uint64_t victim = m->leaves && f->dirty[m->slot] ? m->line | CF_CACHE_DIRTY : NO_LINE;
 
@@ -352,6 +289,14 @@ static void settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
             ++*writes;
         }
     }
+}
+
+/* The cache of a first level, of which all is settled, then holds what it does after the chunk. */
+static void leave(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
+{
+    struct first *f = &c->first[kind];
+    struct cf_cache *cache = first_cache(h, kind), *own = first_cache(c->h, kind);
+
     for (uint32_t set = 0; set < cache->sets; set++) {
         const size_t at = (size_t)set * cache->ways;
 
@@ -359,7 +304,7 @@ static void settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
             cache->line[at + i] = own->line[at + i];
         for (uint32_t i = 0; f->here[set] && i < f->used[set]; i++)
             if (f->line[at + i] != NO_LINE && f->dirty[at + i])
-                stays_dirty(cache->line + at, f->line[at + i]);
+                stays_dirty(cache->line + at, cache->ways, f->line[at + i]);
     }
 }
 
@@ -389,9 +334,10 @@ static void add_counts_of(struct cf_hierarchy *h, const struct cf_hierarchy *own
 /* ---- the levels behind ---- */
 
 /* The mark that comes next in the list; NULL where there is none. */
-static const struct mark *next_mark(const struct cf_chunk *c, size_t next[KINDS], unsigned *kind)
+static const struct cf_chunk_mark *next_mark(const struct cf_chunk *c, size_t next[KINDS],
+                                             unsigned *kind)
 {
-    const struct mark *found = NULL;
+    const struct cf_chunk_mark *found = NULL;
 
     for (unsigned k = 0; k < KINDS; k++) {
         const struct first *f = &c->first[k];
@@ -407,7 +353,7 @@ static const struct mark *next_mark(const struct cf_chunk *c, size_t next[KINDS]
 /* The event of a mark, if it missed, and the line that is written back after it. -1 without memory,
    which there is. */
 static int copy_settled(struct cf_cache_list *to, const struct cf_cache_list *from,
-                        const struct mark *m, unsigned extra)
+                        const struct cf_chunk_mark *m, unsigned extra)
 {
     if (!m->hits && cf_cache_list_add(to, from, m->at, 1) != 0)
         return -1;
@@ -442,7 +388,7 @@ static int run_behind(struct cf_chunk *c, struct cf_hierarchy *h, int level,
     struct cf_cache_list *const b = &c->batch;
     size_t done[KINDS] = {0};
     unsigned kind = 0;
-    const struct mark *m = extra >= 0 ? next_mark(c, done, &kind) : NULL;
+    const struct cf_chunk_mark *m = extra >= 0 ? next_mark(c, done, &kind) : NULL;
 
     next->count = 0;
     for (uint32_t at = 0, n; at < from->count;) {
@@ -473,28 +419,52 @@ unsigned cf_hierarchy_stages(const struct cf_hierarchy *h)
     return n ? n : 1;
 }
 
-int cf_chunk_stage(struct cf_chunk *c, struct cf_hierarchy *h, unsigned stage, unsigned core)
+static int first_level(const struct cf_hierarchy *h)
 {
-    const int first = h->first[KIND_DATA] != MEMORY ? h->first[KIND_DATA] : h->first[KIND_FETCH];
+    return h->first[KIND_DATA] != MEMORY ? h->first[KIND_DATA] : h->first[KIND_FETCH];
+}
+
+void cfh_chunk_settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned core, int last)
+{
+    cfh_take_core(h, core);
+    h->forget = 1;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        if (!has_first(h, kind))
+            continue;
+        settle(c, h, kind);
+        if (last)
+            leave(c, h, kind);
+    }
+    if (last)
+        add_counts_of(h, c->h);
+}
+
+void cfh_chunk_memory(const struct cf_chunk *c, struct cf_hierarchy *h)
+{
+    for (unsigned k = 0; k < CLASSES; k++)
+        h->memory[k] += c->h->memory[k];
+    h->memory_writes += c->h->memory_writes;
+}
+
+int cfh_chunk_behind(struct cf_chunk *c, struct cf_hierarchy *h, unsigned stage)
+{
+    const int first = first_level(h);
     int level = h->tier[first].onward;
 
-    if (stage == 0) {
-        cfh_take_core(h, core);
-        h->forget = 1;
-        for (unsigned kind = 0; kind < KINDS; kind++)
-            if (has_first(h, kind))
-                settle(c, h, kind);
-        add_counts_of(h, c->h);
-    }
-    /* the last stage, and no other one, takes care of what memory saw */
-    for (unsigned k = 0; stage + 1 == cf_hierarchy_stages(h) && k < CLASSES; k++)
-        h->memory[k] += c->h->memory[k];
-    if (stage + 1 == cf_hierarchy_stages(h))
-        h->memory_writes += c->h->memory_writes;
     for (unsigned k = 0; k < stage; k++)
         level = h->tier[level].onward;
     return level == MEMORY
                ? 0
                : run_behind(c, h, level, &c->list[stage % 2], &c->list[(stage + 1) % 2],
                             stage ? -1 : (int)(h->tier[level].shift - h->tier[first].shift));
+}
+
+int cf_chunk_stage(struct cf_chunk *c, struct cf_hierarchy *h, unsigned stage, unsigned core)
+{
+    if (stage == 0)
+        cfh_chunk_settle(c, h, core, 1);
+    /* the last stage, and no other one, takes care of what memory saw */
+    if (stage + 1 == cf_hierarchy_stages(h))
+        cfh_chunk_memory(c, h);
+    return cfh_chunk_behind(c, h, stage);
 }

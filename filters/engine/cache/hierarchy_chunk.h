@@ -55,4 +55,65 @@ unsigned cf_hierarchy_stages(const struct cf_hierarchy *h);
    chunks are of the one core that has run. -1 without memory. */
 int cf_chunk_stage(struct cf_chunk *c, struct cf_hierarchy *h, unsigned stage, unsigned core);
 
+/* ---- a chunk that is written down, and taken up again (hierarchy_written.c) ----
+ *
+ * A chunk may be as long as a part of a trace is: what missed is handed out between calls of
+ * cf_chunk_run(), and what it holds and counted at the end. Another process takes that up into a
+ * chunk of the same machine and joins it to a hierarchy, of one core. What it takes may come from
+ * anywhere: it is checked, and what no chunk hands out is refused. */
+
+/* A line that a first level uses first in the chunk, so that it may have been there before, or that
+   leaves it, not known to be dirty, and has been there since such a use. */
+struct cf_chunk_mark {
+    uint64_t line; /* then, when it is settled, the line to be written back, or CF_CACHE_NONE */
+    uint32_t at;   /* which event follows from it, if it missed; no event where there is no level
+                      behind */
+    uint32_t slot; /* set times ways, and a number below the ways */
+    uint8_t class; /* of the access */
+    uint8_t leaves;
+    uint8_t hits; /* when it is settled */
+};
+
+/* What comes to the level behind the first, in its order; marks by kind of the first level, data and
+   fetches, which are all of data where both are one. */
+struct cf_chunk_events {
+    uint32_t count;
+    const uint64_t *line; /* of the level behind */
+    const uint32_t *op;
+    const uint8_t *flags;
+    const struct cf_chunk_mark *mark[2];
+    size_t marks[2];
+};
+
+/* Slots of a first level, 0 where there is none of that kind, and which it has used, at the end. */
+struct cf_chunk_slot {
+    uint64_t line;  /* with CF_CACHE_DIRTY: that which stands at that place of the set's order */
+    uint64_t stays; /* of the use that the slot is of, if it has stayed since; else CF_CACHE_NONE */
+};
+
+/* Lines of a hierarchy's first levels, log2 of the bytes; and of the level behind, 0 for none. */
+unsigned cf_chunk_shift(const struct cf_chunk *c);
+unsigned cf_chunk_shift_behind(const struct cf_chunk *c);
+/* Whether the sets of all first levels are powers of two. */
+int cf_chunk_by_bits(const struct cf_chunk *c);
+
+/* Hands out what has come since the last call; valid until the next call of anything. */
+void cf_chunk_events(struct cf_chunk *c, struct cf_chunk_events *e);
+uint32_t cf_chunk_slots(const struct cf_chunk *c, unsigned kind);
+/* 1 where the slot was used. */
+int cf_chunk_slot(const struct cf_chunk *c, unsigned kind, uint32_t slot, struct cf_chunk_slot *s);
+/* Counts of a level, of which misses may yet turn out to be hits; level `levels`: of memory. */
+void cf_chunk_counts(const struct cf_chunk *c, unsigned level, struct cf_hierarchy_counts *n);
+
+/* Each takes up what the one of that name gave, after cf_chunk_begin(): 0; 1 where no chunk gives
+   that, -1 without memory. */
+int cf_chunk_take_events(struct cf_chunk *c, const struct cf_chunk_events *e);
+int cf_chunk_take_slot(struct cf_chunk *c, unsigned kind, uint32_t slot,
+                       const struct cf_chunk_slot *s);
+void cf_chunk_take_counts(struct cf_chunk *c, unsigned level, const struct cf_hierarchy_counts *n);
+
+/* Joins the events that were taken up last; then, with `last`, what the chunk holds and counted. As
+   the two above. */
+int cf_chunk_join(struct cf_chunk *c, struct cf_hierarchy *h, int last);
+
 #endif

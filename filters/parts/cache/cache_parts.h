@@ -2,7 +2,7 @@
 /*
  * cache_parts.h - parts of cf-cache: its options (options.c), those that name a level (levels.c),
  * accesses by physical address (placed.c, colours.c), the summary (summary.c), that by several
- * threads (jobs.c), and what the modelled caches hold, as the stream of snapshots that a shutter
+ * threads (jobs.c) or parts (partial.c, sets.c, part.c), and what the modelled caches hold, as the stream of snapshots that a shutter
  * reading their tags would have made (CacheFlow, "Observing the Invisible", section 6; snapshot.c).
  *
  * Physical addresses are those of the trace, or of frames that processes get as they touch pages
@@ -128,19 +128,6 @@ void summary_csv(FILE *out, const struct cf_machine *m, const struct counts *n);
 /* The same for a terminal, without the columns that are zero everywhere. */
 void summary_table(FILE *out, const struct cf_machine *m, const struct counts *n, unsigned cores);
 
-/* ---- partial.c: counts as a partial result ---- */
-
-struct options;
-
-/* What the counts depend on. */
-char *partial_options(const struct cf_tool *t, const struct options *o, const struct cf_machine *m);
-/* Notes what was read. */
-void partial_read(struct counts *n, const uint64_t *addr, uint32_t rows);
-void partial_write(struct cf_partial *p, const struct counts *n, unsigned levels);
-/* Adds the rows of a frame. */
-void partial_merge(struct counts *n, const struct cf_partial *p, const struct cf_frame *f,
-                   unsigned levels);
-
 /* ---- options.c ---- */
 
 enum { MASKS = 1024, MOST_JOBS = 256 };
@@ -156,6 +143,7 @@ struct options {
     uint64_t seed;
     unsigned jobs;
     struct cf_part_option sets; /* parts 0: all */
+    int partial;
     struct frame_options frame;
     struct snapshot_options snapshot; /* every 0: none */
 };
@@ -183,23 +171,72 @@ int set_part_run(struct set_part *s, struct cf_hierarchy *h, const uint64_t *add
                  const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
                  uint64_t space);
 
-/* ---- jobs.c: the summary by several threads ---- */
+/* ---- partial.c: a summary alone, of all or of parts ---- */
 
-struct jobs {
+struct work {
     struct cf_tool *tool;
-    const struct options *o;
+    struct options *o;
     const struct cf_machine *machine;
     struct cf_hierarchy *model;
     struct cf_cores *cores;
-    struct cf_partial *partial; /* inputs may be partial results, */
-    struct counts *counts;      /* which are added here */
+    struct cf_partial partial;
+    struct counts counts;
+    struct set_part *set_part; /* these alone; NULL: all sets */
+    struct part *part;         /* it is written down; NULL: not */
+    struct joined *joined;     /* NULL: no such parts came */
+    int chunks;                /* threads share it, by chunks */
 };
 
+/* Whether nothing else is wanted. */
+int work_is_alone(const struct options *o);
+
+/* Opens inputs, which may be partial results, or be shared with processes. */
+struct cf_reader *work_open(struct work *w, char *const *files, int count);
+
+/* Takes a frame of a partial result: 1, else 0. */
+int work_take(struct work *w, const struct cf_frame *f);
+
+/* All is read: what was counted is in counts. 1 where that is handed on as a partial result, with
+   the exit status. */
+int work_end(struct work *w, int *status);
+void work_free(struct work *w);
+
+/* What a row is, in cf-stream(5), "Partial results"; the first two are of parts of the sets. */
+enum entry {
+    ENTRY_COUNTS = 1,
+    ENTRY_READ,
+    ENTRY_PROCESS,
+    ENTRY_EVENT,
+    ENTRY_MARK,
+    ENTRY_PIECE,
+    ENTRY_SLOT,
+    ENTRY_SURE,
+    ENTRY_END,
+};
+enum { COUNTS = sizeof(struct cf_hierarchy_counts) / sizeof(uint64_t) };
+void put_counts(struct cf_partial *p, enum entry entry, unsigned level,
+                const struct cf_hierarchy_counts *n);
+
+/* ---- part.c: a part of a recording, written down and joined ---- */
+
+/* Exits where the options or the machine do not allow it. */
+struct part *part_new(struct work *w);
+void part_free(struct part *p);
+void part_frame(struct part *p, const struct cf_frame *f);
+void part_end(struct part *p);
+
+/* Rows of parts, in their order, go into the model. */
+struct joined *joined_new(struct work *w);
+void joined_free(struct joined *j);
+void joined_frame(struct joined *j, const struct cf_frame *f);
+
+/* ---- jobs.c: the summary by several threads ---- */
+
 /* Whether threads can do it. Where not, says so, and *sets are as many parts of the sets as
-   processes can take instead, 1 for none. `summary`: nothing else is wanted. */
-int jobs_can(const struct jobs *j, int summary, uint32_t *sets);
+   processes can take instead, 1 for none. */
+int jobs_can(const struct work *j, uint32_t *sets);
 
 /* Reads the whole stream by o->jobs threads, of a reader that wants what it is to want. */
-void jobs_run(const struct jobs *j, struct cf_reader *r);
+void jobs_run(struct work *j, struct cf_reader *r);
 
 #endif

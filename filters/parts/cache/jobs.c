@@ -57,7 +57,7 @@ struct worker {
 };
 
 struct run {
-    const struct jobs *j;
+    struct work *j;
     struct worker *worker;
     struct cf_pool *pool;
     struct chunk *chunk; /* in a ring */
@@ -70,7 +70,7 @@ struct run {
     struct cf_turns turns;
 };
 
-static void CF_PRINTF(2, 3) say(const struct jobs *j, const char *format, ...)
+static void CF_PRINTF(2, 3) say(const struct work *j, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -82,10 +82,11 @@ static void CF_PRINTF(2, 3) say(const struct jobs *j, const char *format, ...)
         cf_warn(j->tool, "--jobs: %s", text);
 }
 
-int jobs_can(const struct jobs *j, int summary, uint32_t *sets)
+int jobs_can(const struct work *j, uint32_t *sets)
 {
     const char *frames = options_for_frames(j->o), *why, *name;
     char instead[64] = "one thread does it all";
+    const int summary = work_is_alone(j->o);
     int level;
 
     *sets = summary ? set_parts_most(j->o, j->machine, j->o->jobs) : 1;
@@ -300,7 +301,7 @@ static void keep(struct run *r, const struct cf_frame *f)
 
 static void begin(struct run *r, struct cf_reader *in)
 {
-    const struct jobs *const j = r->j;
+    struct work *const j = r->j;
     const unsigned jobs = j->o->jobs;
     uint64_t lines = 0;
 
@@ -343,17 +344,15 @@ static void end(struct run *r, struct cf_reader *in)
     }
 }
 
-void jobs_run(const struct jobs *j, struct cf_reader *in)
+void jobs_run(struct work *j, struct cf_reader *in)
 {
     struct run r = {.j = j};
     struct cf_frame *f;
 
     begin(&r, in);
     while (cf_tool_next(j->tool, in, &f) > 0) {
-        if (cf_partial_frame(j->partial, f)) {
-            partial_merge(j->counts, j->partial, f, j->machine->levels);
+        if (work_take(j, f))
             continue;
-        }
         cf_turns_check(&r.turns, j->tool, f, j->o->cores);
         keep(&r, f);
     }

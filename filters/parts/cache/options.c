@@ -51,6 +51,7 @@ void options_read(struct options *o, struct cf_tool *t, int argc, char **argv)
         {"way-mask", 0, CF_TEXTS(o->mask, &o->masks, MASKS)},
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"physical", 0, CF_FLAG(&f->physical)},
+        {"partial", 0, CF_FLAG(&o->partial)},
         {"set-part", 0, CF_CALL(cf_parse_part, &o->sets)},
         {"jobs", 'j', CF_NUMBER(&o->jobs, 1, MOST_JOBS)},
         {"snapshot-every", 0, CF_NUMBER(&s->every, 1, UINT64_MAX)},

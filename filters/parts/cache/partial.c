@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * partial.c - the counts of cf-cache --summary as a partial result, which add up, and what says that
- * those of all parts are of the same recording: how many accesses there were, and a checksum of
- * their addresses. Memory: columns of a frame.
+ * partial.c - a summary alone, of a whole recording or of parts: which parts there may be, and the
+ * counts of parts of the sets, which add up. What says that those of all parts are of the same
+ * recording is how many accesses there were, and a checksum of their addresses. Memory: columns of a
+ * frame.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,23 +13,24 @@
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 
-/* What a row is, in cf-stream(5), "Partial results". */
-enum { ENTRY_COUNTS = 1, ENTRY_READ = 2 };
-
-enum { COUNTS = sizeof(struct cf_hierarchy_counts) / sizeof(uint64_t) };
-
 _Static_assert((unsigned)COUNTS <= (unsigned)CF_PARTIAL_SUMS, "a row holds what a level counts");
 
-char *partial_options(const struct cf_tool *t, const struct options *o, const struct cf_machine *m)
+int work_is_alone(const struct options *o)
+{
+    return o->summary && !o->summary_file && !o->output;
+}
+
+/* What the counts depend on. */
+static char *options_text(const struct work *w)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = cf_need(t, open_memstream(&text, &bytes));
+    FILE *out = cf_need(w->tool, open_memstream(&text, &bytes));
 
-    fprintf(out, "machine %s; cores %u; seed %" PRIu64 "; addresses %s", m->name, o->cores, o->seed,
-            o->frame.physical ? "physical" : "virtual");
-    for (unsigned i = 0; i < m->levels; i++) {
-        const struct cf_level *l = &m->level[i];
+    fprintf(out, "machine %s; cores %u; seed %" PRIu64 "; addresses %s", w->machine->name,
+            w->o->cores, w->o->seed, w->o->frame.physical ? "physical" : "virtual");
+    for (unsigned i = 0; i < w->machine->levels; i++) {
+        const struct cf_level *l = &w->machine->level[i];
 
         fprintf(out,
                 "; %s kind %d depth %" PRIu32 " sets %" PRIu32 " ways %" PRIu32 " line %" PRIu32
@@ -36,61 +38,162 @@ char *partial_options(const struct cf_tool *t, const struct options *o, const st
                 l->name, (int)l->kind, l->depth, l->sets, l->ways, l->line, l->shared_by,
                 cf_policy_name(l->policy), (int)l->inclusion, l->write_back, l->write_allocate);
     }
-    for (unsigned i = 0; i < o->masks; i++)
-        fprintf(out, "; mask %s", o->mask[i]);
-    return cf_need(t, cf_memory_text(out, &text));
+    for (unsigned i = 0; i < w->o->masks; i++)
+        fprintf(out, "; mask %s", w->o->mask[i]);
+    return cf_need(w->tool, cf_memory_text(out, &text));
 }
 
-void partial_read(struct counts *n, const uint64_t *addr, uint32_t rows)
+/* Some sets alone, of which the result is a partial one. */
+static void take_sets(struct work *w)
 {
-    n->rows += rows;
-    XXH3_64bits_update(n->sum, addr, rows * sizeof *addr);
+    w->set_part = set_part_new(w->tool, w->o, w->machine);
+    w->counts.sum = cf_need(w->tool, XXH3_createState());
+    XXH3_64bits_reset(w->counts.sum);
 }
 
-void partial_write(struct cf_partial *p, const struct counts *n, unsigned levels)
+static void check_options(const struct work *w)
 {
-    for (unsigned i = 0; i <= levels; i++) {
-        uint64_t sum[COUNTS];
+    const struct options *o = w->o;
+    const char *option = o->partial ? "--partial" : "--set-part";
 
-        memcpy(sum, &n->level[i], sizeof sum);
-        cf_partial_row(
-            p, &(struct cf_partial_row){
-                   .entry = ENTRY_COUNTS, .keys = 2, .sums = COUNTS, .key = {i}, .sum = sum});
+    if (!o->partial && !o->sets.parts)
+        return;
+    if (o->partial && o->sets.parts)
+        cf_die(w->tool, CF_EXIT_USAGE, "--partial does not go with --set-part: give one of them");
+    if (!work_is_alone(o) || o->snapshot.every)
+        cf_die(w->tool, CF_EXIT_USAGE, "%s goes with --summary alone", option);
+    if (o->jobs > 1)
+        cf_die(w->tool, CF_EXIT_USAGE, "%s does not go with --jobs: take more parts", option);
+}
+
+struct cf_reader *work_open(struct work *w, char *const *files, int count)
+{
+    struct cf_partial *const p = &w->partial;
+
+    check_options(w);
+    if (w->o->sets.parts)
+        take_sets(w);
+    if (w->o->partial)
+        w->part = part_new(w);
+    w->chunks = w->o->jobs > 1 && jobs_can(w, &p->jobs);
+    if (!work_is_alone(w->o))
+        return cf_tool_reader(w->tool, files, count);
+    p->tool = w->tool;
+    p->options = options_text(w);
+    p->sets = w->o->sets;
+    p->asked = w->part || w->set_part;
+    p->by_sets = 1;
+    if (!w->chunks)
+        files = cf_partial_share(p, files, &count);
+    if (p->asked && !w->part && !w->set_part) { /* a process of -j */
+        w->o->sets = p->sets;
+        take_sets(w);
     }
-    cf_partial_row(p, &(struct cf_partial_row){
-                          .entry = ENTRY_READ,
-                          .keys = 2,
-                          .sums = COUNTS,
-                          .key = {n->rows, XXH3_64bits_digest(n->sum)},
-                          .sum = (const uint64_t[COUNTS]){0},
-                      });
+    p->ordered = !w->set_part;
+    return cf_partial_reader(p, files, count);
 }
 
-static void check_read(struct counts *n, const struct cf_partial *p, uint64_t rows, uint64_t sum)
+/* ---- rows ---- */
+
+void put_counts(struct cf_partial *p, enum entry entry, unsigned level,
+                const struct cf_hierarchy_counts *n)
 {
+    uint64_t sum[COUNTS];
+
+    memcpy(sum, n, sizeof sum);
+    cf_partial_row(
+        p, &(struct cf_partial_row){
+               .entry = (uint8_t)entry, .keys = 2, .sums = COUNTS, .key = {level}, .sum = sum});
+}
+
+static void write_sets(struct work *w)
+{
+    for (unsigned i = 0; i <= w->machine->levels; i++)
+        put_counts(&w->partial, ENTRY_COUNTS, i, &w->counts.level[i]);
+    cf_partial_row(&w->partial, &(struct cf_partial_row){
+                                    .entry = ENTRY_READ,
+                                    .keys = 2,
+                                    .key = {w->counts.rows, XXH3_64bits_digest(w->counts.sum)},
+                                });
+}
+
+static void check_read(struct work *w, uint64_t rows, uint64_t sum)
+{
+    struct counts *const n = &w->counts;
+
     if (n->joined++ && (rows != n->rows || sum != n->digest))
-        cf_die(p->tool, CF_EXIT_INPUT,
+        cf_die(w->tool, CF_EXIT_INPUT,
                "%s: sets of another recording than those before: %" PRIu64 " accesses with "
                "checksum %016" PRIx64 " instead of %" PRIu64 " with %016" PRIx64,
-               cf_reader_file(p->reader), rows, sum, n->rows, n->digest);
+               cf_reader_file(w->partial.reader), rows, sum, n->rows, n->digest);
     n->rows = rows;
     n->digest = sum;
 }
 
-void partial_merge(struct counts *n, const struct cf_partial *p, const struct cf_frame *f,
-                   unsigned levels)
+static void take_sums(struct work *w, const struct cf_frame *f, uint32_t row)
 {
-    const uint8_t *entry = f->table == CF_PARTIAL ? cf_partial_entries(p, f) : NULL;
+    const struct cf_partial *const p = &w->partial;
+    const uint64_t level = cf_partial_key(p, f, 0)[row];
+    uint64_t *to;
 
-    for (uint32_t i = 0; entry && i < f->rows; i++) {
-        const uint64_t key = cf_partial_key(p, f, 0)[i];
-        uint64_t *to = (uint64_t *)&n->level[entry[i] == ENTRY_COUNTS && key <= levels ? key : 0];
+    if (level > w->machine->levels)
+        cf_partial_damaged(p);
+    to = (uint64_t *)&w->counts.level[level];
+    for (unsigned k = 0; k < COUNTS; k++)
+        to[k] = cf_sum(to[k], cf_partial_sum(p, f, k)[row]);
+}
 
-        if (entry[i] == ENTRY_READ)
-            check_read(n, p, key, cf_partial_key(p, f, 1)[i]);
-        else if (entry[i] != ENTRY_COUNTS || key > levels)
-            cf_partial_damaged(p);
-        for (unsigned k = 0; entry[i] == ENTRY_COUNTS && k < COUNTS; k++)
-            to[k] = cf_sum(to[k], cf_partial_sum(p, f, k)[i]);
+int work_take(struct work *w, const struct cf_frame *f)
+{
+    struct cf_partial *const p = &w->partial;
+    const uint8_t *entry;
+
+    if (!cf_partial_frame(p, f))
+        return 0;
+    if (p->segment && !w->joined) /* parts that have an order */
+        w->joined = joined_new(w);
+    entry = f->table == CF_PARTIAL ? cf_partial_entries(p, f) : NULL;
+    if (entry && w->joined) {
+        joined_frame(w->joined, f);
+        return 1;
     }
+    for (uint32_t i = 0; entry && i < f->rows; i++)
+        if (entry[i] == ENTRY_READ)
+            check_read(w, cf_partial_key(p, f, 0)[i], cf_partial_key(p, f, 1)[i]);
+        else if (entry[i] == ENTRY_COUNTS)
+            take_sums(w, f, i);
+        else
+            cf_partial_damaged(p);
+    return 1;
+}
+
+int work_end(struct work *w, int *status)
+{
+    struct cf_partial *const p = &w->partial;
+
+    if (p->tool)
+        cf_partial_end(p);
+    if (p->input != CF_INPUT_PARTIALS || w->joined) {
+        for (unsigned i = 0; i < w->machine->levels; i++)
+            cf_hierarchy_count(w->model, i, &w->counts.level[i]);
+        cf_hierarchy_memory(w->model, &w->counts.level[w->machine->levels]);
+    }
+    if (!p->asked) {
+        cf_partial_free(p);
+        return 0;
+    }
+    if (w->part)
+        part_end(w->part);
+    else
+        write_sets(w);
+    *status = cf_partial_finish(p);
+    return 1;
+}
+
+void work_free(struct work *w)
+{
+    set_part_free(w->set_part);
+    part_free(w->part);
+    joined_free(w->joined);
+    XXH3_freeState(w->counts.sum);
 }

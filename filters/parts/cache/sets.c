@@ -74,8 +74,6 @@ struct set_part *set_part_new(const struct cf_tool *t, const struct options *o,
     const unsigned level = refuses(m, o->sets.parts, &why);
     struct set_part *s;
 
-    if (!o->summary || o->summary_file || o->output || o->snapshot.every)
-        cf_die(t, CF_EXIT_USAGE, "--set-part goes with --summary alone");
     if (o->sets.parts & (o->sets.parts - 1))
         cf_die(t, CF_EXIT_USAGE, "--set-part: %u parts: give a power of two", o->sets.parts);
     if (frames)
