@@ -224,7 +224,7 @@ level() {
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
     for _ in 1 2 3; do
         cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said || [[ $? == 1 ]]
-        ! grep -Eq 'no cache was found|not all of it agreed' said && break
+        grep -Eq 'no cache was found|not all of it agreed' said || break
     done
     if grep 'no cache was found' said; then
         # it was tried again and again, or nearly nothing could be measured: no search ends like that by itself
@@ -414,8 +414,13 @@ more_patterns_of_data() { # as it
 @test "the program itself, recorded: its windows are read from line to line, and nothing else of its buffer" {
     ! sanitized || skip "Valgrind runs no program that is built with the sanitizers"
     cf-capture trace --probe || skip "nothing can be recorded here"
-    run cf-capture trace -q -o w.cf -- cf-capture-probe -q --quick --max 4K -o p.cf
-    [[ $status == 1 ]] # no cache of 4 KiB: the two windows are all that is measured
+    # no cache of 4 KiB: the two windows are all that is measured, unless one was disturbed and seemed to take longer
+    for _ in 1 2 3; do
+        run cf-capture trace -q -o w.cf -- cf-capture-probe --quick --max 4K -o p.cf
+        [[ $status == 1 ]]
+        [[ $output == *'was measured'* ]] || break
+    done
+    [[ $output != *'was measured'* ]] || skip "three times the machine was too disturbed: a window of 4 KiB took longer"
     probed p.cf experiment level parameter | sort -u >rows
     same - rows <<'END'
 size,1,2048

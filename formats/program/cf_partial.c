@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cf_partial.c - partial results: which go together, and writing them (see cf_partial.h). */
+/* cf_partial.c - partial results: which go together (see cf_partial.h). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,19 +8,10 @@
 #include "formats/program/cf_partial.h"
 
 enum {
-    BATCH_ROWS = 1024,
     ENTRY_KIND = 255, /* a row of ours: which table the part lacks, 0 where it has what is needed */
 };
 
 static const char fact[] = "partial";
-
-struct cf_partial_batch {
-    uint32_t rows;
-    unsigned keys, texts, sums; /* of each row */
-    uint8_t entry[BATCH_ROWS];
-    uint64_t key[CF_PARTIAL_KEYS][BATCH_ROWS], sum[CF_PARTIAL_SUMS][BATCH_ROWS];
-    uint32_t text[CF_PARTIAL_TEXTS][BATCH_ROWS];
-};
 
 struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, int count)
 {
@@ -33,7 +24,6 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, in
     if (p->asked) {
         if (!p->out)
             p->out = cf_tool_writer(p->tool, NULL);
-        p->batch = cf_tool_room(p->tool, 1, sizeof(*p->batch));
         /* a failure shows again when the writer is closed */
         (void)cf_writer_fact(p->out, fact, "program", p->tool->name);
         (void)cf_writer_fact(p->out, fact, "version", CF_VERSION);
@@ -72,17 +62,14 @@ static struct cf_part part_of(const struct cf_partial *p, const struct cf_header
 {
     struct cf_part part;
     const int stated = cf_header_part(h, &part);
+    const int of_sets = !stated && cf_header_fact(h, fact, "set_part");
 
-    if (!stated && cf_header_fact(h, fact, "set_part")) {
-        if (cf_header_number(h, fact, "set_part", &part.number) != 1 ||
-            cf_header_number(h, fact, "set_parts", &part.parts) != 1 || !part.number ||
-            part.number > part.parts || part.parts > CF_MAX_PARTS)
-            refuse(p, "badly says which part it is");
-        return part;
-    }
-    if (stated < 0)
+    if (stated < 0 ||
+        (of_sets && (cf_header_number(h, fact, "set_part", &part.number) != 1 ||
+                     cf_header_number(h, fact, "set_parts", &part.parts) != 1 || !part.number ||
+                     part.number > part.parts || part.parts > CF_MAX_PARTS)))
         refuse(p, "badly says which part it is");
-    return stated ? part : (struct cf_part){.number = 1, .parts = 1};
+    return stated || of_sets ? part : (struct cf_part){.number = 1, .parts = 1};
 }
 
 static void check_maker(const struct cf_partial *p, const struct cf_header *h, const char *program)
@@ -400,73 +387,7 @@ const uint64_t *cf_partial_sum(const struct cf_partial *p, const struct cf_frame
     return column(p, f, CF_SUM1 + i);
 }
 
-/* ---- writing ---- */
-
-void cf_partial_flush(struct cf_partial *p)
-{
-    struct cf_partial_batch *b = p->batch;
-    struct cf_values values[CF_PARTIAL_COLUMNS];
-    unsigned n = 0;
-
-    if (!b->rows)
-        return;
-    values[n++] = (struct cf_values){CF_ENTRY, b->entry, 0};
-    for (unsigned i = 0; i < b->keys; i++)
-        values[n++] = (struct cf_values){CF_KEY1 + i, b->key[i], 0};
-    for (unsigned i = 0; i < b->texts; i++)
-        values[n++] = (struct cf_values){CF_TEXT1 + i, b->text[i], 0};
-    for (unsigned i = 0; i < b->sums; i++)
-        values[n++] = (struct cf_values){CF_SUM1 + i, b->sum[i], 0};
-    /* a failure shows again when the writer is closed */
-    (void)cf_writer_rows(p->out, CF_PARTIAL, b->rows, values, n, NULL);
-    b->rows = 0;
-}
-
-void cf_partial_row(struct cf_partial *p, const struct cf_partial_row *row)
-{
-    struct cf_partial_batch *b = p->batch;
-
-    if (p->input != CF_INPUT_STREAMS) /* not even a header came, which is reported */
-        return;
-    if (b->rows == BATCH_ROWS || row->keys != b->keys || row->texts != b->texts ||
-        row->sums != b->sums)
-        cf_partial_flush(p);
-    b->keys = row->keys;
-    b->texts = row->texts;
-    b->sums = row->sums;
-    b->entry[b->rows] = row->entry;
-    for (unsigned i = 0; i < row->keys; i++)
-        b->key[i][b->rows] = row->key[i];
-    for (unsigned i = 0; i < row->texts; i++) {
-        if (row->text[i] && strlen(row->text[i]) > CF_MAX_TEXT)
-            cf_die(p->tool, CF_EXIT_INPUT,
-                   "--partial: a text of more than %d bytes, which no stream can hold",
-                   CF_MAX_TEXT);
-        b->text[i][b->rows] = cf_writer_string(p->out, row->text[i] ? row->text[i] : "");
-    }
-    for (unsigned i = 0; i < row->sums; i++)
-        b->sum[i][b->rows] = row->sum[i];
-    b->rows++;
-}
-
-void cf_partial_rows(struct cf_partial *p, uint8_t entry, uint32_t rows, const uint64_t *const *key,
-                     unsigned keys)
-{
-    struct cf_values values[1 + CF_PARTIAL_KEYS];
-
-    if (p->input != CF_INPUT_STREAMS)
-        return;
-    cf_partial_flush(p);
-    memset(p->batch->entry, entry, BATCH_ROWS);
-    for (uint32_t from = 0, n; from < rows; from += n) {
-        n = rows - from < BATCH_ROWS ? rows - from : BATCH_ROWS;
-        values[0] = (struct cf_values){CF_ENTRY, p->batch->entry, 0};
-        for (unsigned i = 0; i < keys; i++)
-            values[1 + i] = (struct cf_values){CF_KEY1 + i, key[i] + from, 0};
-        /* a failure shows again when the writer is closed */
-        (void)cf_writer_rows(p->out, CF_PARTIAL, n, values, 1 + keys, NULL);
-    }
-}
+/* ---- the end of one ---- */
 
 static void put_kind(struct cf_partial *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A hierarchy in chunks against one that takes all rows in one go, on random machines and rows:
- * what each level counted, and what it holds at the end, wherever chunks end; and which machines
- * have no chunks; and chunks that are written down and taken up by others, of which damage is refused.
+ * what each level counted, and what it holds at the end, wherever chunks end; which machines have
+ * no chunks; and chunks that are written down and taken up by others, of which damage is refused.
  */
 #include "filters/engine/cache/cache.h"
 #include "filters/engine/cache/hierarchy_chunk.h"

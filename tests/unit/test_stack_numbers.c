@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of stacks, where another thread adds one between two reads of the table by this one, which
- * does not have the lock: after each read in its turn, a stack whose place in the table is the same.
+ * Numbers of stacks, where another thread adds one between two reads of the table by this one,
+ * which does not have the lock: after each read in its turn, a stack whose place in the table is
+ * the same.
  */
 #include "tap.h"
 

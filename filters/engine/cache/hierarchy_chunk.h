@@ -74,8 +74,8 @@ struct cf_chunk_mark {
     uint8_t hits; /* when it is settled */
 };
 
-/* What comes to the level behind the first, in its order; marks by kind of the first level, data and
-   fetches, which are all of data where both are one. */
+/* What comes to the level behind the first, in its order; marks by kind of the first level, data
+   and fetches, which are all of data where both are one. */
 struct cf_chunk_events {
     uint32_t count;
     const uint64_t *line; /* of the level behind */

@@ -63,8 +63,8 @@ static inline int64_t use_first(struct first *f, const struct cf_cache *cache, u
     return (int64_t)slot;
 }
 
-/* Settles the marks at hand on what the chunk before has left, and with `last` leaves what it holds,
-   with its counts; what memory saw; and takes what missed through a level behind. -1 without
+/* Settles the marks at hand on what the chunk before has left, and with `last` leaves what it
+   holds, with its counts; what memory saw; and takes what missed through a level behind. -1 without
    memory. */
 void cfh_chunk_settle(struct cf_chunk *c, struct cf_hierarchy *h, unsigned core, int last);
 void cfh_chunk_memory(const struct cf_chunk *c, struct cf_hierarchy *h);

@@ -2,8 +2,9 @@
 /*
  * cache_parts.h - parts of cf-cache: its options (options.c), those that name a level (levels.c),
  * accesses by physical address (placed.c, colours.c), the summary (summary.c), that by several
- * threads (jobs.c) or parts (partial.c, sets.c, part.c), and what the modelled caches hold, as the stream of snapshots that a shutter
- * reading their tags would have made (CacheFlow, "Observing the Invisible", section 6; snapshot.c).
+ * threads (jobs.c) or parts (partial.c, sets.c, part.c), and what the modelled caches hold, as the
+ * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
+ * Invisible", section 6; snapshot.c).
  *
  * Physical addresses are those of the trace, or of frames that processes get as they touch pages
  * (frames.h). Periods are counted from the first access. A snapshot is taken at the end of each,

@@ -14,6 +14,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/engine/cache/cache.h"
 #include "filters/engine/cache/hierarchy_chunk.h"
@@ -364,12 +365,14 @@ static void take_sure(struct joined *j, const struct cf_frame *f, uint32_t row)
 {
     const struct cf_partial *p = &j->work->partial;
     const uint64_t level = cf_partial_key(p, f, 0)[row];
+    uint64_t sum[COUNTS];
     struct cf_hierarchy_counts n;
 
     if (level > j->work->machine->levels)
         damaged(j);
     for (unsigned k = 0; k < COUNTS; k++)
-        ((uint64_t *)&n)[k] = cf_partial_sum(p, f, k)[row];
+        sum[k] = cf_partial_sum(p, f, k)[row];
+    memcpy(&n, sum, sizeof n);
     cf_chunk_take_counts(j->chunk, (unsigned)level, &n);
 }
 

@@ -2,8 +2,8 @@
 /*
  * partial.c - a summary alone, of a whole recording or of parts: which parts there may be, and the
  * counts of parts of the sets, which add up. What says that those of all parts are of the same
- * recording is how many accesses there were, and a checksum of their addresses. Memory: columns of a
- * frame.
+ * recording is how many accesses there were, and a checksum of their addresses. Memory: columns of
+ * a frame.
  */
 #include <inttypes.h>
 #include <stdlib.h>
