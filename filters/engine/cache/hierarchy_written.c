@@ -6,7 +6,8 @@
  * behind it. So events can be joined as they come, and need not be kept.
  *
  * Of what is taken up, that is checked on which memory or time depends: places, slots, operations,
- * flags, and that a mark is what it says to be by the marks before it.
+ * flags, and that a mark is what it says to be by the marks before it. No line has the top bit,
+ * which NO_LINE has.
  */
 #include <string.h>
 
@@ -90,19 +91,12 @@ void cf_chunk_counts(const struct cf_chunk *c, unsigned level, struct cf_hierarc
 
 /* ---- taking up ---- */
 
-/* Of a first level, without CF_CACHE_DIRTY. */
-static int is_line(uint64_t line)
-{
-    return line != NO_LINE && !(line & CF_CACHE_DIRTY);
-}
-
 /* Follows a mark as cfh_chunk_missed() made it. */
 static int follow(struct first *f, const struct cf_cache *cache, const struct cf_chunk_mark *m)
 {
     const uint32_t set = m->slot / cache->ways;
 
-    if (!is_line(m->line) || m->slot >= cache->sets * cache->ways || m->class >= CLASSES ||
-        m->leaves > 1)
+    if ((m->line & CF_CACHE_DIRTY) || m->slot >= cache->sets * cache->ways || m->class >= CLASSES)
         return 1;
     if (!m->leaves) {
         if (cf_cache_index(cache, m->line) != set ||
@@ -111,7 +105,7 @@ static int follow(struct first *f, const struct cf_cache *cache, const struct cf
         (void)use_first(f, cache, m->line);
         return 0;
     }
-    if (f->line[m->slot] != m->line || m->slot % cache->ways >= f->used[set])
+    if (m->slot % cache->ways >= f->used[set] || f->line[m->slot] != m->line)
         return 1;
     f->line[m->slot] = NO_LINE;
     f->here[set]--;
@@ -156,8 +150,7 @@ int cf_chunk_take_events(struct cf_chunk *c, const struct cf_chunk_events *e)
     if (e->count && behind_first(c->h) == MEMORY)
         return 1;
     for (uint32_t i = 0; i < e->count; i++)
-        if ((e->line[i] & CF_CACHE_DIRTY) || e->line[i] == NO_LINE || e->op[i] >= CF_FLUSH ||
-            (e->flags[i] & UNSETTLED))
+        if ((e->line[i] & CF_CACHE_DIRTY) || e->op[i] >= CF_FLUSH || (e->flags[i] & UNSETTLED))
             return 1;
     c->list[0].count = 0;
     if (cf_cache_list_add(&c->list[0], &from, 0, e->count) != 0)
@@ -177,7 +170,7 @@ int cf_chunk_take_slot(struct cf_chunk *c, unsigned kind, uint32_t slot,
     const uint64_t line = s->line & ~CF_CACHE_DIRTY;
 
     if (!cache || slot >= cache->sets * cache->ways ||
-        slot % cache->ways >= f->used[slot / cache->ways] || s->line == NO_LINE || !is_line(line) ||
+        slot % cache->ways >= f->used[slot / cache->ways] || s->line == NO_LINE ||
         cf_cache_index(cache, line) != slot / cache->ways ||
         (s->stays != NO_LINE && s->stays != f->line[slot]))
         return 1;
