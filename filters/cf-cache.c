@@ -61,7 +61,7 @@ struct cache {
     struct cf_hierarchy *model;
     struct cf_cores *cores;
     struct placed *placed; /* NULL: caches are indexed by addresses as they are */
-    struct work work;      /* a summary alone */
+    struct summary alone;  /* or a summary alone */
     struct snapshots *snapshots;
     struct cf_made made; /* column hit */
     struct cf_turns turns;
@@ -106,10 +106,8 @@ static void model_frame(struct cache *c, struct cf_frame *f)
     const uint64_t *addr = cf_u64(f, c->o.frame.physical ? CF_PHYS : CF_ADDR);
     uint32_t end;
 
-    if (c->work.set_part) {
-        c->work.counts.rows += f->rows;
-        XXH3_64bits_update(c->work.counts.sum, addr, f->rows * sizeof *addr);
-    }
+    if (c->alone.set_part)
+        summary_note(&c->alone, f);
     for (uint32_t from = 0; from < f->rows; from = end) {
         uint32_t core;
         uint64_t space;
@@ -118,8 +116,8 @@ static void model_frame(struct cache *c, struct cf_frame *f)
         if (end <= from)
             cf_out_of_memory(&c->tool);
         space = c->o.frame.physical && !c->placed ? 0 : space; /* processes share memory */
-        if (c->work.set_part) {
-            cf_must(&c->tool, set_part_run(c->work.set_part, c->model, addr, cf_u8(f, CF_OP),
+        if (c->alone.set_part) {
+            cf_must(&c->tool, set_part_run(c->alone.set_part, c->model, addr, cf_u8(f, CF_OP),
                                            cf_u32(f, CF_SIZE), from, end, core, space));
             continue;
         }
@@ -143,7 +141,7 @@ static void want(const struct cache *c, struct cf_reader *r)
 /* Models a frame and hands it on. -1 where the writer failed. */
 static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
 {
-    if (c->work.partial.tool && work_take(&c->work, f))
+    if (c->alone.partial.tool && summary_take(&c->alone, f))
         return 0;
     cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
     if (c->placed && f->table == CF_HEADER)
@@ -154,8 +152,8 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
         return -1;
     if (!c->snapshots && w && f->table == CF_HEADER)
         cf_made_check(&c->made, f->header, CF_HIT, NULL);
-    if (f->table == CF_ACCESS && c->work.part) {
-        part_frame(c->work.part, f);
+    if (f->table == CF_ACCESS && c->alone.part) {
+        part_frame(c->alone.part, f);
     } else if (f->table == CF_ACCESS) {
         model_frame(c, f);
         if (w)
@@ -178,8 +176,8 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
         cf_made_state(&c->made, w, CF_HIT);
     }
     want(c, r);
-    if (c->work.chunks) {
-        jobs_run(&c->work, r);
+    if (c->alone.chunks) {
+        jobs_run(&c->alone, r);
         return;
     }
     if (!w)
@@ -197,9 +195,9 @@ static int print_summary(const void *cache, FILE *out)
     const struct cache *c = cache;
 
     if (c->o.summary_file ? c->tool.form == CF_OPT_TERM : cf_tool_term(&c->tool))
-        summary_table(out, c->machine, &c->work.counts, c->o.cores);
+        summary_table(out, c->machine, &c->alone.counts, c->o.cores);
     else
-        summary_csv(out, c->machine, &c->work.counts);
+        summary_csv(out, c->machine, &c->alone.counts);
     return 0;
 }
 
@@ -207,7 +205,7 @@ static int finish(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
     int status;
 
-    if (work_end(&c->work, &status))
+    if (summary_end(&c->alone, &status))
         return status;
     c->o.summary &= !cf_reader_lacks(r);
     if (c->o.summary && !c->o.summary_file && c->tool.form == CF_OPT_JSON)
@@ -229,9 +227,9 @@ int main(int argc, char **argv)
     cf_tool_init(&c.tool, argc, argv, "cf-cache", usage);
     options_read(&c.o, &c.tool, argc, argv);
     make_model(&c);
-    c.work = (struct work){
+    c.alone = (struct summary){
         .tool = &c.tool, .o = &c.o, .machine = c.machine, .model = c.model, .cores = c.cores};
-    r = work_open(&c.work, argv + optind, argc - optind);
+    r = summary_open(&c.alone, argv + optind, argc - optind);
     if (!c.o.summary || c.o.summary_file || c.o.output)
         w = cf_tool_writer(&c.tool, c.o.output);
     (void)cf_tool_only(&c.tool, c.o.snapshot.every ? NULL : w, (const unsigned[]){CF_HIT, 0});
@@ -241,7 +239,7 @@ int main(int argc, char **argv)
     placed_free(c.placed);
     cf_hierarchy_free(c.model);
     cf_cores_free(c.cores);
-    work_free(&c.work);
+    summary_free(&c.alone);
     cf_machine_free(c.machine);
     return status;
 }

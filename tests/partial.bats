@@ -381,7 +381,7 @@ distances() {
 @test "cf-distance: refused, rows of a partial result that no program writes" {
     local good='segment 1|row 3 7 0 0|row 1 0 1 1|row 1 1 2 1|accesses 3|row 2 0 1 1|row 2 0 2 1|row 5 3 3 0'
     local options='for data; per all; line-size 64; sets 1'
-    made() { tr '|' '\n' <<<"$1" | make_partial "${2:-$options}" >made.cf; }
+    made() { tr '|' '\n' <<<"$1" | make_partial cf-distance "${2:-$options}" >made.cf; }
     made "$good"
     cf-distance made.cf -o joined.cf
     same <(printf '%s\n' dist 18446744073709551615 18446744073709551615 0) <(cf-cat --csv --columns dist joined.cf)

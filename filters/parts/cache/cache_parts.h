@@ -117,11 +117,13 @@ int snapshots_end(struct snapshots *s);
 /* What was counted, of the whole or of parts. */
 struct counts {
     struct cf_hierarchy_counts level[CF_MAX_LEVELS + 1]; /* by level; the last is the memory */
-    uint64_t rows;                                       /* what was read, of a part: accesses */
-    XXH3_state_t *sum;                                   /* and their addresses */
-    uint64_t digest;                                     /* the same of parts that are joined */
-    uint32_t joined;
+    /* of parts of the sets: what was read, or what those that are joined have read */
+    uint64_t rows, sum;
+    unsigned came;   /* levels of the part that comes */
+    uint32_t joined; /* parts that came */
 };
+
+enum { NOTED = 6 }; /* columns of accesses on which counts depend */
 
 /* One CSV row a level, and one for memory. */
 void summary_csv(FILE *out, const struct cf_machine *m, const struct counts *n);
@@ -174,7 +176,7 @@ int set_part_run(struct set_part *s, struct cf_hierarchy *h, const uint64_t *add
 
 /* ---- partial.c: a summary alone, of all or of parts ---- */
 
-struct work {
+struct summary {
     struct cf_tool *tool;
     struct options *o;
     const struct cf_machine *machine;
@@ -182,25 +184,29 @@ struct work {
     struct cf_cores *cores;
     struct cf_partial partial;
     struct counts counts;
-    struct set_part *set_part; /* these alone; NULL: all sets */
-    struct part *part;         /* it is written down; NULL: not */
-    struct joined *joined;     /* NULL: no such parts came */
-    int chunks;                /* threads share it, by chunks */
+    struct set_part *set_part;  /* these alone; NULL: all sets */
+    XXH3_state_t *noted[NOTED]; /* by column, with set_part */
+    struct part *part;          /* it is written down; NULL: not */
+    struct joined *joined;      /* NULL: no such parts came */
+    int chunks;                 /* threads share it, by chunks */
 };
 
 /* Whether nothing else is wanted. */
-int work_is_alone(const struct options *o);
+int summary_is_alone(const struct options *o);
 
 /* Opens inputs, which may be partial results, or be shared with processes. */
-struct cf_reader *work_open(struct work *w, char *const *files, int count);
+struct cf_reader *summary_open(struct summary *w, char *const *files, int count);
+
+/* With set_part: notes what accesses a frame has. */
+void summary_note(struct summary *w, const struct cf_frame *f);
 
 /* Takes a frame of a partial result: 1, else 0. */
-int work_take(struct work *w, const struct cf_frame *f);
+int summary_take(struct summary *w, const struct cf_frame *f);
 
 /* All is read: what was counted is in counts. 1 where that is handed on as a partial result, with
    the exit status. */
-int work_end(struct work *w, int *status);
-void work_free(struct work *w);
+int summary_end(struct summary *w, int *status);
+void summary_free(struct summary *w);
 
 /* What a row is, in cf-stream(5), "Partial results"; the first two are of parts of the sets. */
 enum entry {
@@ -221,23 +227,25 @@ void put_counts(struct cf_partial *p, enum entry entry, unsigned level,
 /* ---- part.c: a part of a recording, written down and joined ---- */
 
 /* Exits where the options or the machine do not allow it. */
-struct part *part_new(struct work *w);
+struct part *part_new(struct summary *w);
 void part_free(struct part *p);
 void part_frame(struct part *p, const struct cf_frame *f);
 void part_end(struct part *p);
 
 /* Rows of parts, in their order, go into the model. */
-struct joined *joined_new(struct work *w);
+struct joined *joined_new(struct summary *w);
 void joined_free(struct joined *j);
 void joined_frame(struct joined *j, const struct cf_frame *f);
 
 /* ---- jobs.c: the summary by several threads ---- */
 
-/* Whether threads can do it. Where not, says so, and *sets are as many parts of the sets as
-   processes can take instead, 1 for none. */
-int jobs_can(const struct work *j, uint32_t *sets);
+/* Whether threads can do it; where not, `why` says why, a text of so many bytes. */
+int jobs_can(const struct summary *j, char *why, size_t size);
+
+/* Says something about --jobs. */
+void CF_PRINTF(2, 3) jobs_say(const struct summary *j, const char *format, ...);
 
 /* Reads the whole stream by o->jobs threads, of a reader that wants what it is to want. */
-void jobs_run(struct work *j, struct cf_reader *r);
+void jobs_run(struct summary *j, struct cf_reader *r);
 
 #endif

@@ -57,7 +57,7 @@ struct worker {
 };
 
 struct run {
-    struct work *j;
+    struct summary *j;
     struct worker *worker;
     struct cf_pool *pool;
     struct chunk *chunk; /* in a ring */
@@ -70,7 +70,7 @@ struct run {
     struct cf_turns turns;
 };
 
-static void CF_PRINTF(2, 3) say(const struct work *j, const char *format, ...)
+void jobs_say(const struct summary *j, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -82,25 +82,21 @@ static void CF_PRINTF(2, 3) say(const struct work *j, const char *format, ...)
         cf_warn(j->tool, "--jobs: %s", text);
 }
 
-int jobs_can(const struct work *j, uint32_t *sets)
+int jobs_can(const struct summary *j, char *why, size_t size)
 {
-    const char *frames = options_for_frames(j->o), *why, *name;
-    char instead[64] = "one thread does it all";
-    const int summary = work_is_alone(j->o);
+    const char *frames = options_for_frames(j->o), *text, *name;
     int level;
 
-    *sets = summary ? set_parts_most(j->o, j->machine, j->o->jobs) : 1;
-    if (*sets > 1)
-        snprintf(instead, sizeof instead, "%" PRIu32 " processes share the sets", *sets);
-    if (!summary)
-        say(j, "is for a --summary alone: %s", instead);
-    else if (frames)
-        say(j, "with %s what comes first decides on what comes later: %s", frames, instead);
-    else if (!cf_hierarchy_chunks(j->model, &why, &level)) {
+    if (!summary_is_alone(j->o)) {
+        snprintf(why, size, "is for a --summary alone");
+    } else if (frames) {
+        snprintf(why, size, "with %s what comes first decides on what comes later", frames);
+    } else if (!cf_hierarchy_chunks(j->model, &text, &level)) {
         name = level < 0 ? "" : j->machine->level[level].name;
-        say(j, "%s%s%s: %s", name, *name ? " " : "", why, instead);
-    } else
+        snprintf(why, size, "%s%s%s", name, *name ? " " : "", text);
+    } else {
         return 1;
+    }
     return 0;
 }
 
@@ -196,7 +192,7 @@ static void finish(struct run *r, struct chunk *c)
     if (c->no_memory)
         cf_out_of_memory(r->j->tool);
     if (!c->as_one && cf_chunk_refused(c->model) && !r->said++)
-        say(r->j, "flushes, or accesses of very many lines: one thread does those parts");
+        jobs_say(r->j, "flushes, or accesses of very many lines: one thread does those parts");
     cf_kept_clear(c->frames);
     c->stretches = 0;
     c->rows = 0;
@@ -276,7 +272,7 @@ static int find_stretches(struct run *r, const struct cf_frame *f, struct chunk 
         if (next->core == r->core || r->several)
             continue;
         r->several = 1;
-        say(r->j, "a second core runs: one thread does the rest");
+        jobs_say(r->j, "a second core runs: one thread does the rest");
     }
     return 0;
 }
@@ -301,7 +297,7 @@ static void keep(struct run *r, const struct cf_frame *f)
 
 static void begin(struct run *r, struct cf_reader *in)
 {
-    struct work *const j = r->j;
+    struct summary *const j = r->j;
     const unsigned jobs = j->o->jobs;
     uint64_t lines = 0;
 
@@ -344,14 +340,14 @@ static void end(struct run *r, struct cf_reader *in)
     }
 }
 
-void jobs_run(struct work *j, struct cf_reader *in)
+void jobs_run(struct summary *j, struct cf_reader *in)
 {
     struct run r = {.j = j};
     struct cf_frame *f;
 
     begin(&r, in);
     while (cf_tool_next(j->tool, in, &f) > 0) {
-        if (work_take(j, f))
+        if (summary_take(j, f))
             continue;
         cf_turns_check(&r.turns, j->tool, f, j->o->cores);
         keep(&r, f);

@@ -27,6 +27,9 @@ static void check_frames(struct options *o, const struct cf_tool *t, uint64_t me
     if (!o->snapshot.every && (o->snapshot_level || o->snapshot.flush))
         cf_die(t, CF_EXIT_USAGE, "%s is for snapshots: give --snapshot-every too",
                o->snapshot_level ? "--snapshot-level" : "--flush");
+    if (o->snapshot.every && summary_is_alone(o))
+        cf_die(t, CF_EXIT_USAGE,
+               "--snapshot-every: --summary alone writes no stream: give --summary=FILE or -o");
     if (!o->snapshot.every && !made && asked)
         cf_die(t, CF_EXIT_USAGE, "%s is for frames: give --frames or --snapshot-every too", asked);
     if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)

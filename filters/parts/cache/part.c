@@ -28,11 +28,10 @@ enum {
 };
 
 struct part {
-    struct work *work;
+    struct summary *whole;
     struct cf_chunk *chunk;
     uint32_t processes; /* that were written down */
     int nowhere;        /* accesses that are of none, too */
-    uint64_t rows, slots;
     uint64_t *key[3];
     size_t room[3];
     uint8_t hit[CF_FILE_ROWS]; /* of no interest */
@@ -45,7 +44,7 @@ static void refuse(const struct cf_tool *t, const char *level, const char *why)
            level, *level ? " " : "", why);
 }
 
-struct part *part_new(struct work *w)
+struct part *part_new(struct summary *w)
 {
     struct part *p;
     const char *why, *frames = options_for_frames(w->o);
@@ -63,7 +62,7 @@ struct part *part_new(struct work *w)
     if (!cf_hierarchy_chunks(w->model, &why, &level))
         refuse(w->tool, level < 0 ? "" : w->machine->level[level].name, why);
     p = cf_need(w->tool, calloc(1, sizeof *p));
-    p->work = w;
+    p->whole = w;
     p->chunk = cf_need(w->tool, cf_chunk_new(w->machine));
     cf_chunk_begin(p->chunk);
     return p;
@@ -81,7 +80,7 @@ void part_free(struct part *p)
 
 static void put(const struct part *p, enum entry entry, uint64_t a, uint64_t b, uint64_t d)
 {
-    cf_partial_row(&p->work->partial,
+    cf_partial_row(&p->whole->partial,
                    &(struct cf_partial_row){.entry = (uint8_t)entry, .keys = 3, .key = {a, b, d}});
 }
 
@@ -93,22 +92,22 @@ static void note_process(struct part *p, const uint32_t *pid, uint64_t space)
     if (!pid || space != cf_space_key(p->processes))
         return;
     if (++p->processes > 1u << (cf_chunk_shift(p->chunk) - 1))
-        cf_die(p->work->tool, CF_EXIT_USAGE,
+        cf_die(p->whole->tool, CF_EXIT_USAGE,
                "--partial: more than %u processes, which lines of %u bytes do not allow: take "
                "parts of the sets, by --set-part",
                1u << (cf_chunk_shift(p->chunk) - 1), 1u << cf_chunk_shift(p->chunk));
     put(p, ENTRY_PROCESS, *pid, 0, 0);
 }
 
-static void room(struct part *p, size_t rows)
+static void room(struct part *p, unsigned key, size_t rows)
 {
-    for (unsigned i = 0; i < 3; i++)
-        cf_must(p->work->tool, cf_array_room(&p->key[i], &p->room[i], rows, sizeof *p->key[i]));
+    cf_must(p->whole->tool, cf_array_room(&p->key[key], &p->room[key], rows, sizeof *p->key[key]));
 }
 
 static void write_marks(struct part *p, const struct cf_chunk_events *e, unsigned kind)
 {
-    room(p, e->marks[kind]);
+    for (unsigned i = 0; i < 3; i++)
+        room(p, i, e->marks[kind]);
     for (size_t i = 0; i < e->marks[kind]; i++) {
         const struct cf_chunk_mark *m = e->mark[kind] + i;
 
@@ -117,7 +116,7 @@ static void write_marks(struct part *p, const struct cf_chunk_events *e, unsigne
         p->key[2][i] =
             m->slot | (uint64_t)m->class << 32 | (uint64_t)m->leaves << 40 | (uint64_t)kind << 48;
     }
-    cf_partial_rows(&p->work->partial, ENTRY_MARK, (uint32_t)e->marks[kind],
+    cf_partial_rows(&p->whole->partial, ENTRY_MARK, (uint32_t)e->marks[kind],
                     (const uint64_t *const *)p->key, 3);
 }
 
@@ -128,17 +127,17 @@ static void write_events(struct part *p)
     cf_chunk_events(p->chunk, &e);
     for (unsigned kind = 0; kind < KINDS; kind++)
         write_marks(p, &e, kind);
-    room(p, e.count);
+    room(p, 1, e.count);
     for (uint32_t i = 0; i < e.count; i++)
         p->key[1][i] = e.op[i] | (uint64_t)e.flags[i] << 8;
-    cf_partial_rows(&p->work->partial, ENTRY_EVENT, e.count,
+    cf_partial_rows(&p->whole->partial, ENTRY_EVENT, e.count,
                     (const uint64_t *const[]){e.line, p->key[1]}, 2);
     put(p, ENTRY_PIECE, e.count, e.marks[0], e.marks[1]);
 }
 
 void part_frame(struct part *p, const struct cf_frame *f)
 {
-    const int physical = p->work->o->frame.physical;
+    const int physical = p->whole->o->frame.physical;
     const uint64_t *addr = cf_u64(f, physical ? CF_PHYS : CF_ADDR);
     const uint32_t *pid = physical ? NULL : cf_u32(f, CF_PID);
 
@@ -146,19 +145,18 @@ void part_frame(struct part *p, const struct cf_frame *f)
         uint32_t core;
         uint64_t space;
 
-        end = cf_cores_next(p->work->cores, f, from, f->rows, &core, &space);
+        end = cf_cores_next(p->whole->cores, f, from, f->rows, &core, &space);
         if (end <= from)
-            cf_out_of_memory(p->work->tool);
+            cf_out_of_memory(p->whole->tool);
         if (!physical)
             note_process(p, pid ? pid + from : NULL, space);
         if (cf_chunk_run(p->chunk, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE), from, end,
                          physical ? 0 : space, p->hit) == 0)
             continue;
         if (!cf_chunk_refused(p->chunk))
-            cf_out_of_memory(p->work->tool);
-        refuse(p->work->tool, "", "flushes, or accesses of very many lines");
+            cf_out_of_memory(p->whole->tool);
+        refuse(p->whole->tool, "", "flushes, or accesses of very many lines");
     }
-    p->rows += f->rows;
     write_events(p);
 }
 
@@ -168,30 +166,28 @@ void part_end(struct part *p)
         for (uint32_t i = 0; i < cf_chunk_slots(p->chunk, kind); i++) {
             struct cf_chunk_slot s;
 
-            if (!cf_chunk_slot(p->chunk, kind, i, &s))
-                continue;
-            put(p, ENTRY_SLOT, s.line, s.stays, i | (uint64_t)kind << 32);
-            p->slots++;
+            if (cf_chunk_slot(p->chunk, kind, i, &s))
+                put(p, ENTRY_SLOT, s.line, s.stays, i | (uint64_t)kind << 32);
         }
-    for (unsigned i = 0; i <= p->work->machine->levels; i++) {
+    for (unsigned i = 0; i <= p->whole->machine->levels; i++) {
         struct cf_hierarchy_counts n;
 
         cf_chunk_counts(p->chunk, i, &n);
-        put_counts(&p->work->partial, ENTRY_SURE, i, &n);
+        put_counts(&p->whole->partial, ENTRY_SURE, i, &n);
     }
-    put(p, ENTRY_END, p->slots, p->rows, 0);
+    put(p, ENTRY_END, 0, 0, 0);
 }
 
 /* ---- joining ---- */
 
 struct joined {
-    struct work *work;
+    struct summary *whole;
     struct cf_chunk *chunk;
     /* of the part at hand */
     uint64_t *key; /* of processes in the whole, by their numbers in the part */
     size_t processes, key_room;
     int nowhere, renumbered;
-    uint64_t slots;
+    unsigned sure; /* levels whose counts came, and the memory */
     /* of the piece at hand */
     uint64_t *line;
     uint32_t *op;
@@ -205,16 +201,16 @@ static void begin_part(struct joined *j)
     cf_chunk_begin(j->chunk);
     j->processes = 0;
     j->nowhere = j->renumbered = 0;
-    j->slots = 0;
+    j->sure = 0;
 }
 
-struct joined *joined_new(struct work *w)
+struct joined *joined_new(struct summary *w)
 {
     struct joined *j = cf_need(w->tool, calloc(1, sizeof *j));
     const char *why;
     int level;
 
-    j->work = w;
+    j->whole = w;
     if (w->o->cores > 1 || !cf_hierarchy_chunks(w->model, &why, &level))
         cf_partial_damaged(&w->partial); /* its options are ours, which no part can have */
     j->chunk = cf_need(w->tool, cf_chunk_new(w->machine));
@@ -238,14 +234,14 @@ void joined_free(struct joined *j)
 
 static void damaged(const struct joined *j)
 {
-    cf_partial_damaged(&j->work->partial);
+    cf_partial_damaged(&j->whole->partial);
 }
 
 static void check_status(const struct joined *j, int status)
 {
     if (status > 0)
         damaged(j);
-    cf_must(j->work->tool, status);
+    cf_must(j->whole->tool, status);
 }
 
 static void take_process(struct joined *j, uint64_t pid, uint64_t none)
@@ -254,24 +250,24 @@ static void take_process(struct joined *j, uint64_t pid, uint64_t none)
     uint32_t core;
     uint64_t key;
 
-    if (pid >> 32 || none > NO_PROCESS || j->processes >> (cf_chunk_shift(j->chunk) - 1))
+    if (pid >> 32 || none > NO_PROCESS || (!none && j->processes >> (cf_chunk_shift(j->chunk) - 1)))
         damaged(j);
     if (none) {
         j->nowhere = 1;
     } else {
-        if (!cf_cores_piece(j->work->cores, NULL, &process, NULL, 0, 1, &core, &key))
-            cf_out_of_memory(j->work->tool);
-        cf_must(j->work->tool,
+        if (!cf_cores_piece(j->whole->cores, NULL, &process, NULL, 0, 1, &core, &key))
+            cf_out_of_memory(j->whole->tool);
+        cf_must(j->whole->tool,
                 cf_array_room(&j->key, &j->key_room, j->processes + 1, sizeof *j->key));
         j->renumbered |= key != cf_space_key((uint32_t)j->processes);
         j->key[j->processes++] = key;
     }
     if (j->renumbered && ((j->nowhere && j->key[0]) || !cf_chunk_by_bits(j->chunk)))
-        cf_die(j->work->tool, CF_EXIT_INPUT,
+        cf_die(j->whole->tool, CF_EXIT_INPUT,
                "%s: process %" PRIu64 " is not the same in the order of the part's processes as in "
                "that of the whole, on which %s depend: run cf-cache on the whole, or take parts "
                "of the sets, by --set-part",
-               cf_reader_file(j->work->partial.reader), pid,
+               cf_reader_file(j->whole->partial.reader), pid,
                cf_chunk_by_bits(j->chunk) ? "accesses without pid"
                                           : "sets whose number is no power of two");
 }
@@ -295,7 +291,7 @@ static uint64_t line_of(const struct joined *j, uint64_t line, unsigned shift)
 
 static void take_events(struct joined *j, const uint64_t *line, const uint64_t *what, uint32_t rows)
 {
-    const struct cf_tool *t = j->work->tool;
+    const struct cf_tool *t = j->whole->tool;
     const unsigned shift = cf_chunk_shift_behind(j->chunk);
     const size_t events = j->events + rows;
     uint64_t wrong = 0;
@@ -327,8 +323,8 @@ static void take_mark(struct joined *j, uint64_t line, uint64_t at, uint64_t wha
     if (kind >= KINDS || at >> 32 || j->marks[kind] >= MOST_EVENTS)
         damaged(j);
     m.line = line_of(j, line, cf_chunk_shift(j->chunk));
-    cf_must(j->work->tool, cf_array_room(&j->mark[kind], &j->mark_room[kind], j->marks[kind] + 1,
-                                         sizeof *j->mark[kind]));
+    cf_must(j->whole->tool, cf_array_room(&j->mark[kind], &j->mark_room[kind], j->marks[kind] + 1,
+                                          sizeof *j->mark[kind]));
     j->mark[kind][j->marks[kind]++] = m;
 }
 
@@ -344,7 +340,7 @@ static void take_piece(struct joined *j, uint64_t events, const uint64_t *marks)
     if (events != j->events || marks[0] != j->marks[0] || marks[1] != j->marks[1])
         damaged(j);
     check_status(j, cf_chunk_take_events(j->chunk, &e));
-    check_status(j, cf_chunk_join(j->chunk, j->work->model, 0));
+    check_status(j, cf_chunk_join(j->chunk, j->whole->model, 0));
     j->events = j->marks[0] = j->marks[1] = 0;
 }
 
@@ -358,17 +354,16 @@ static void take_slot(struct joined *j, uint64_t line, uint64_t stays, uint64_t 
     if (where >> 32 >= KINDS)
         damaged(j);
     check_status(j, cf_chunk_take_slot(j->chunk, (unsigned)(where >> 32), (uint32_t)where, &s));
-    j->slots++;
 }
 
 static void take_sure(struct joined *j, const struct cf_frame *f, uint32_t row)
 {
-    const struct cf_partial *p = &j->work->partial;
+    const struct cf_partial *p = &j->whole->partial;
     const uint64_t level = cf_partial_key(p, f, 0)[row];
     uint64_t sum[COUNTS];
     struct cf_hierarchy_counts n;
 
-    if (level > j->work->machine->levels)
+    if (level != j->sure++ || level > j->whole->machine->levels)
         damaged(j);
     for (unsigned k = 0; k < COUNTS; k++)
         sum[k] = cf_partial_sum(p, f, k)[row];
@@ -376,18 +371,18 @@ static void take_sure(struct joined *j, const struct cf_frame *f, uint32_t row)
     cf_chunk_take_counts(j->chunk, (unsigned)level, &n);
 }
 
-static void end_of_part(struct joined *j, uint64_t slots)
+static void end_of_part(struct joined *j)
 {
-    if (j->events || j->marks[0] || j->marks[1] || slots != j->slots)
+    if (j->events || j->marks[0] || j->marks[1] || j->sure != j->whole->machine->levels + 1)
         damaged(j);
-    check_status(j, cf_chunk_join(j->chunk, j->work->model, 1));
+    check_status(j, cf_chunk_join(j->chunk, j->whole->model, 1));
     begin_part(j);
-    j->work->partial.ended = 1;
+    j->whole->partial.ended = 1;
 }
 
 void joined_frame(struct joined *j, const struct cf_frame *f)
 {
-    const struct cf_partial *p = &j->work->partial;
+    const struct cf_partial *p = &j->whole->partial;
     const uint8_t *entry = cf_partial_entries(p, f);
     const uint64_t *a = cf_partial_key(p, f, 0), *b = cf_partial_key(p, f, 1);
 
@@ -421,7 +416,7 @@ void joined_frame(struct joined *j, const struct cf_frame *f)
             take_sure(j, f, i);
             break;
         case ENTRY_END:
-            end_of_part(j, a[i]);
+            end_of_part(j);
             break;
         default:
             damaged(j);
