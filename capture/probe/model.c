@@ -279,8 +279,8 @@ static void become(const struct cf_model *k, const char *name, int in, int out)
     _exit(CF_EXIT_ENVIRONMENT);
 }
 
-/* Stays on the CPU where it is, and what is started from now on. Where that is not allowed, it takes
-   longer. */
+/* Stays on the CPU where it is, and what is started from now on. Where that is not allowed, it
+   takes longer. */
 static void stay(void)
 {
     const int cpu = sched_getcpu();

@@ -83,6 +83,25 @@ static uint64_t line_of(unsigned make, unsigned i, unsigned range)
 
 static unsigned bad_traces, traces;
 
+/* Times say which lines are there, and in which order they were referenced. */
+static int wrong_times(const struct cf_full *f, struct cf_slots *s, const struct list *l)
+{
+    uint32_t slot, time, before = UINT32_MAX;
+    unsigned there = 0;
+
+    for (unsigned i = 0; i < l->count; i++) {
+        if (cf_slots_find(s, &l->line[i], 1, &slot) != 0)
+            return 1;
+        time = cf_full_time(f, slot);
+        if (!time || time >= before)
+            return 1;
+        before = time;
+    }
+    for (unsigned i = 0; i < l->known; i++)
+        there += cf_slots_find(s, &l->seen[i], 1, &slot) == 0 && cf_full_time(f, slot) != 0;
+    return there != l->count;
+}
+
 static void compare(unsigned make, unsigned lines, unsigned range, unsigned count,
                     unsigned how_odds)
 {
@@ -114,6 +133,7 @@ static void compare(unsigned make, unsigned lines, unsigned range, unsigned coun
         for (unsigned i = 0; i < n; i++)
             bad |= found[i] != reference(&l, line[from + i], CF_FULL_TOUCH);
     }
+    bad = bad || wrong_times(f, s, &l);
     if (bad && !bad_traces)
         note("make %u, %u lines, range %u, %u references", make, lines, range, count);
     bad_traces += bad;

@@ -310,3 +310,10 @@ int cf_full_one(struct cf_full *f, const struct cf_slots *slots, uint32_t slot,
     }
     return found;
 }
+
+uint32_t cf_full_time(const struct cf_full *f, uint32_t slot)
+{
+    const uint32_t t = slot < f->room ? f->time[(size_t)slot << f->shift] : NEVER;
+
+    return t >= f->oldest ? t : 0;
+}

@@ -53,4 +53,8 @@ int cf_full_touch(struct cf_full *f, const struct cf_slots *slots, const uint32_
 int cf_full_one(struct cf_full *f, const struct cf_slots *slots, uint32_t slot,
                 enum cf_full_how how);
 
+/* The time of a line's last reference where the cache holds it, of which the greatest is the
+   newest, good until the next reference; else 0. */
+uint32_t cf_full_time(const struct cf_full *f, uint32_t slot);
+
 #endif

@@ -76,3 +76,12 @@ int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *fla
     }
     return 0;
 }
+
+int cf_threec_times(struct cf_threec *t, const uint64_t *line, uint32_t count, uint32_t *time)
+{
+    if (cf_slots_find(t->slots, line, count, time) != 0)
+        return -1;
+    for (uint32_t i = 0; i < count; i++)
+        time[i] = cf_full_time(t->full, time[i]);
+    return 0;
+}

@@ -36,6 +36,9 @@ void cf_threec_free(struct cf_threec *t);
 int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *flags, uint32_t count,
                    uint8_t *found);
 
+/* Of lines that were referenced: cf_full_time(). -1 without memory. */
+int cf_threec_times(struct cf_threec *t, const uint64_t *line, uint32_t count, uint32_t *time);
+
 /* Class of a miss of the real cache. */
 static inline uint8_t cf_threec_class(uint8_t found)
 {
