@@ -40,6 +40,7 @@ static const char usage[] =
     "      --seed N           seed of random replacement, as given to cf-cache  [1]\n"
     "      --summary          print counts by level and operation; no stream, unless -o is given\n"
     "  -j, --jobs N           make the summary by N threads; it is the same  [1]\n"
+    "      --partial          with --summary: a result to be joined with those of other parts\n"
     "      --picture FILE     draw the summary, too: .png, .svg or .pdf; - is PNG on\n"
     "                         standard output, then without CSV\n"
     "      --picture-size WxH in pixels, or in millimetres as WxHmm  [900x500]\n"
@@ -54,8 +55,6 @@ static const char usage[] =
     "  cf-classify -m tegra-x1 --summary trace.cf\n"
     "  cf-resolve trace.cf | cf-classify -m host | cf-rank --by source --value misses\n";
 
-enum { MOST_MACHINES = 16 };
-
 struct run {
     struct cf_tool tool;
     struct classify c[MOST_MACHINES]; /* more than one for a summary alone */
@@ -66,6 +65,7 @@ struct run {
     int summary;
     unsigned jobs;
     struct cf_output picture;
+    struct parts parts;
 };
 
 static void add_machine(const struct cf_tool *t, void *run, const char *option, char *text)
@@ -98,6 +98,23 @@ static void check(const struct run *r, const struct options *o)
         cf_die(t, CF_EXIT_USAGE, "several machines are for a --summary alone, of --rule hill");
     if (r->picture.picture && !r->summary)
         cf_die(t, CF_EXIT_USAGE, "--picture draws the --summary");
+    if (r->parts.partial.asked && (r->rule != &rule_hill || o->streams || r->picture.picture))
+        cf_die(t, CF_EXIT_USAGE, "--partial goes with a --summary of --rule hill alone");
+    if (r->parts.partial.asked && r->jobs > 1)
+        cf_die(t, CF_EXIT_USAGE, "--partial does not go with --jobs: take more parts");
+}
+
+/* Each machine has all options. */
+static void share_options(struct run *r, const struct options *o)
+{
+    r->machines += !r->machines; /* the rule says that there is none */
+    for (unsigned i = 0; i < r->machines; i++) {
+        const char *machine = r->c[i].o.machine;
+
+        r->c[i].o = *o;
+        r->c[i].o.machine = machine;
+        r->c[i].tool = &r->tool;
+    }
 }
 
 static void parse(struct run *r, int argc, char **argv)
@@ -114,6 +131,7 @@ static void parse(struct run *r, int argc, char **argv)
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"summary", 0, CF_FLAG(&r->summary)},
         {"jobs", 'j', CF_NUMBER(&r->jobs, 1, MOST_JOBS)},
+        CF_PARTIAL_OPTION(&r->parts.partial),
         {"output", 'o', CF_TEXT(&r->output)},
         CF_COLUMNS_OPTION(t),
         {"hit", 0, CF_FLAG(&o->hit)},
@@ -150,14 +168,7 @@ static void parse(struct run *r, int argc, char **argv)
     cf_output_check(t, &r->picture);
     o->streams = !r->summary || r->output;
     check(r, o);
-    r->machines += !r->machines; /* the rule says that there is none */
-    for (unsigned i = 0; i < r->machines; i++) {
-        const char *machine = r->c[i].o.machine;
-
-        r->c[i].o = *o;
-        r->c[i].o.machine = machine;
-        r->c[i].tool = t;
-    }
+    share_options(r, o);
 }
 
 static const unsigned with_hit[] = {CF_CLASS, CF_HIT, 0};
@@ -202,6 +213,8 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
     cf_tool_idle(in, out);
     while (cf_reader_next(in, &f) > 0) {
         cf_tool_progress(&r->tool, in);
+        if (parts_take(&r->parts, f))
+            continue;
         cf_turns_check(&turns, &r->tool, f, cores);
         if (f->table == CF_HEADER && out)
             state_facts(r, f->header, out);
@@ -242,9 +255,20 @@ static void summarize(struct run *r)
     free(s.row);
 }
 
+static struct cf_reader *open_inputs(struct run *r, char *const *files, int count)
+{
+    if (r->c[0].o.streams || r->rule != &rule_hill)
+        return cf_tool_reader(&r->tool, files, count);
+    r->parts.partial.tool = &r->tool;
+    r->parts.state = r->state;
+    r->parts.machines = r->machines;
+    return parts_open(&r->parts, files, count);
+}
+
 int main(int argc, char **argv)
 {
     static struct run r;
+    int status, partial;
     struct cf_reader *in;
     struct cf_writer *out;
 
@@ -253,15 +277,16 @@ int main(int argc, char **argv)
     cf_tool_unsaid(&r.tool, "-j", "--jobs");
     for (unsigned i = 0; i < r.machines; i++)
         r.state[i] = r.rule->begin(&r.c[i]);
-    in = cf_tool_reader(&r.tool, argv + optind, argc - optind);
+    in = open_inputs(&r, argv + optind, argc - optind);
     out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
     if (!out)
         cf_reader_pieces(in);
     (void)cf_tool_only(&r.tool, out, r.c[0].adds_hit ? with_hit : r.rule->adds);
     run(&r, in, out);
-    if (r.summary && !cf_reader_lacks(in) && !r.tool.status)
+    partial = parts_end(&r.parts, &status);
+    if (!partial && r.summary && !cf_reader_lacks(in) && !r.tool.status)
         summarize(&r);
     for (unsigned i = 0; i < r.machines; i++)
         r.rule->end(r.state[i]);
-    return cf_tool_finish(&r.tool, in, out);
+    return partial ? status : cf_tool_finish(&r.tool, in, out);
 }

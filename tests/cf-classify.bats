@@ -880,3 +880,187 @@ jobs_agree() {
     run -3 --separate-stderr bash -c "cf-classify -q -m ./m.yaml -j 2 --summary '$f' >/dev/full"
     has "No space left" "$stderr"
 }
+
+# in_parts N FILE OPTION...: a summary of N parts of a packed file, joined in their order, as of the whole
+in_parts() {
+    local n=$1 file=$2 k
+    shift 2
+    cf-classify -q "$@" --summary "$file" >one.csv
+    for ((k = 1; k <= n; k++)); do
+        cf-cat --part $k/$n "$file" | cf-classify -q "$@" --summary --partial >p.$k.cf || fail "part $k of $n: $*"
+    done
+    cf-classify -q "$@" --summary $(seq -f p.%g.cf 1 $n) >two.csv || fail "joining $n: $*"
+    cmp one.csv two.csv >&2 || fail "$n parts: $*"
+}
+
+@test "--partial: parts of real traces and of several processes, joined: as of the whole" {
+    local f n i
+    machine split.yaml 'name: L1D, kind: data, size: 2KiB, ways: 4' 'name: L1I, kind: instruction, size: 1KiB, ways: 2' \
+        'name: L2, size: 256KiB, ways: 8, policy: random'
+    machine one.yaml 'name: L1, size: 1KiB, ways: 1, policy: fifo'
+    machine full.yaml 'name: L1, size: 4KiB, ways: 64' 'name: L2, size: 64KiB, ways: 4'
+    machine odd.yaml 'name: L1, size: 3KiB, ways: 4'
+    for f in sqlite cc1 sort threads; do
+        in_parts 3 "$ROOT/samples/$f.cf" -m ./split.yaml
+        in_parts 7 "$ROOT/samples/$f.cf" -m ./odd.yaml
+        has ,conflict "$(<one.csv)"
+    done
+    # processes that come in another order in each part, in frames of some hundred rows
+    awk 'BEGIN { srand(5); print "time,pid,op,size,addr"
+        for (i = 0; i < 60000; i++) { if (rand() < .01) p = int(rand() * 7)
+            a = rand() < .5 ? a + 8 : int(rand() * rand() * 16384)
+            op = rand() < .3 ? "store" : rand() < .2 ? "ifetch" : rand() < .1 ? "prefetch" : "load"
+            printf "%d,%d,%s,%d,%d\n", i, 1 + p, op, rand() < .02 ? 200 : 4, a } }' >rows.csv
+    for ((i = 0; i < 60; i++)); do
+        { head -n 1 rows.csv; sed -n "$((2 + 1000 * i)),$((1001 + 1000 * i))p" rows.csv; } | cf-capture-csv -q -o f.$i.cf -
+    done
+    cf-cat -q -o many.cf $(seq -f f.%g.cf 0 59)
+    for n in 1 2 7 20; do
+        in_parts $n many.cf -m ./split.yaml
+        in_parts $n many.cf -m ./full.yaml
+        # several machines, of which one has a first level only
+        in_parts $n many.cf -m ./one.yaml -m ./split.yaml -m ./full.yaml
+    done
+    [[ $(wc -l <one.csv) -eq 13 ]]
+    in_parts 5 many.cf -m ./split.yaml --level L1D
+    in_parts 5 many.cf -m ./split.yaml --level L1I
+    # without columns that need not be there
+    for f in op,addr addr pid,addr,size; do
+        cf-cat -q --columns $f -o few.cf many.cf
+        in_parts 3 few.cf -m ./split.yaml
+    done
+    # where some parts name processes and others do not
+    cf-cat -q --columns op,addr -o f.30.cf f.31.cf
+    cf-cat -q --columns op,addr -o f.31.cf f.32.cf
+    cf-cat -q -o some.cf $(seq -f f.%g.cf 0 59)
+    in_parts 60 some.cf -m ./split.yaml
+    # a line that is used for the first time in one part, and in the next in a set that it shares
+    in_parts 60 many.cf -m ./one.yaml
+    # each machine's caches go on where the part before has left them, or these would be misses
+    cf-classify -q -m ./one.yaml --summary p.2.cf 2>err.txt && fail "a part alone: $(<err.txt)"
+    has "p.2.cf: part 2 of 60, where part 1 is due" "$(<err.txt)"
+}
+
+@test "--partial: what has no such parts, and parts that do not go together, are refused" {
+    local options said k
+    machine m.yaml 'name: L1, size: 1KiB, ways: 2'
+    machine fifo.yaml 'name: L1, size: 1KiB, ways: 2, policy: fifo'
+    machine through.yaml 'name: L1, size: 1KiB, ways: 2, write: through'
+    machine inclusive.yaml 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, inclusion: inclusive'
+    machine two.yaml 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4'
+    machine three.yaml 'name: L1, size: 384, ways: 2'
+    LINE=4 machine short.yaml 'name: L1, size: 256, ways: 2'
+    CPUS=2 machine cores.yaml 'name: L1, size: 1KiB, ways: 2'
+    awk 'BEGIN { print "time,pid,op,size,addr"
+        for (i = 0; i < 3000; i++) print i "," (i < 1500 ? 1 + int(i / 300) % 2 : 3 - int(i / 300) % 2) ",load,4," i * 64 % 4096 }' >rows.csv
+    for k in 0 1; do
+        { head -n 1 rows.csv; sed -n "$((2 + 1500 * k)),$((1501 + 1500 * k))p" rows.csv; } | cf-capture-csv -q -o f.$k.cf -
+    done
+    cf-cat -q -o a.cf f.0.cf f.1.cf
+    sed 's/,load,4,0$/,flush,4,0/' rows.csv | cf-capture-csv -q -o flush.cf -
+    cut -d, -f1,3- rows.csv | cf-capture-csv -q -o nowhere.cf -
+    cf-cat -q -o mixed.cf f.0.cf nowhere.cf
+    awk -F, -v OFS=, 'NR > 1 { $2 += int(NR / 400) * 100 } { print }' rows.csv | cf-capture-csv -q -o many.cf -
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run -2 cf-classify --partial $options
+        has "$said"
+    done <<'END'
+-m ./m.yaml a.cf|--partial goes with a --summary of --rule hill alone
+-m ./m.yaml --summary -o x.cf a.cf|--partial goes with a --summary of --rule hill alone
+-m ./m.yaml --summary --picture x.png a.cf|--partial goes with a --summary of --rule hill alone
+-m leon4-n2x --rule leon4 --summary a.cf|--partial goes with a --summary of --rule hill alone
+-m ./m.yaml --summary -j 2 a.cf|--partial does not go with --jobs: take more parts
+-m ./cores.yaml --summary a.cf|--partial: it is for one core, and there are more: give --cores 1
+-m ./fifo.yaml --summary a.cf|L1 does not replace by LRU: run it on the whole
+-m ./through.yaml --summary a.cf|L1 writes through, or does not allocate at stores
+-m ./inclusive.yaml --summary a.cf|L2 acts on the levels before it
+-m ./two.yaml --level L2 --summary a.cf|L2 is not the first level
+-m ./m.yaml --summary flush.cf|--partial: flushes take out lines that a part does not know
+-m ./short.yaml --summary many.cf|more than 2 processes, which lines of 4 bytes do not allow
+END
+    run -1 --separate-stderr cf-classify --partial -m ./m.yaml --summary mixed.cf
+    has "--partial: some accesses say which process they are of, and some do not" "$stderr"
+    in_parts 2 f.0.cf -m ./short.yaml
+    for k in 1 2; do
+        cf-cat --part $k/2 a.cf | cf-classify -m ./three.yaml --summary --partial >three.$k.cf
+        cf-cat --part $k/2 a.cf | cf-classify -m ./m.yaml --summary --partial >p.$k.cf
+    done
+    cf-cat -q -o b.cf f.0.cf f.0.cf
+    cf-cat --part 2/2 b.cf | cf-classify -m ./m.yaml --summary --partial >b.2.cf
+    cf-cat --part 1/3 mixed.cf | cf-classify -m ./m.yaml --summary --partial >third.cf
+    # shellcheck disable=SC2016
+    run -1 bash -c 'cf-cat --part 2/2 a.cf | cf-classify -q -m ./m.yaml | cf-classify -q -m ./m.yaml --summary --partial >through.cf'
+    has "cf-classify was run on the part alone"
+    head -c $(($(stat -c %s p.2.cf) - 40)) p.2.cf >cut.cf
+    cf-classify -m ./m.yaml --summary a.cf >one.csv
+    cat p.1.cf p.2.cf | cf-classify -m ./m.yaml --summary | cmp - one.csv
+    cf-classify -q -m ./m.yaml --summary -j 2 p.1.cf p.2.cf | cmp - one.csv
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run --separate-stderr cf-classify --summary $options
+        [[ $status -eq 1 ]] || fail "$options: $output $stderr"
+        has "$said" "$stderr"
+        [[ ! $output ]]
+    done <<'END'
+-m ./m.yaml p.2.cf p.1.cf|p.2.cf: part 2 of 2, where part 1 is due
+-m ./m.yaml p.1.cf|part 2 of 2 is missing
+-m ./m.yaml p.1.cf b.2.cf|a part of another file
+-m ./m.yaml p.1.cf p.1.cf|which came already
+-m ./m.yaml p.1.cf third.cf|third.cf: a part of another file than the partial results before
+-m ./m.yaml p.1.cf cut.cf|not whole
+-m ./m.yaml p.1.cf a.cf|a recording behind a partial result
+-m ./m.yaml a.cf p.1.cf|a partial result behind a recording
+-m ./three.yaml p.1.cf p.2.cf|with other options
+-m ./m.yaml --level L1 -m ./m.yaml p.1.cf p.2.cf|with other options
+-m ./m.yaml --partial p.1.cf|cannot make another
+-m ./three.yaml three.1.cf three.2.cf|three.2.cf: process 2 is not the same in the order of the part's processes
+END
+    # other programs, and other uses of this one, refuse it
+    run -1 cf-classify -m ./m.yaml -o x.cf p.1.cf
+    run -1 cf-cache -m ./m.yaml --cores 1 --summary p.1.cf p.2.cf
+}
+
+@test "refused: rows of partial results that cf-classify does not write" {
+    local good options
+    printf 'time,op,addr\n1,load,0\n' | stream in.cf
+    made() { tr '|' '\n' <<<"$1" | make_partial cf-classify "$options" >made.cf; }
+    damaged() { # FROM TO: the good one with another text
+        [[ $good == *"$1"* ]]
+        made "${good/"$1"/"$2"}"
+        run -1 --separate-stderr cf-classify --summary -m ./m.yaml made.cf
+        has "made.cf: a partial result with rows that no program writes: damaged" "$stderr"
+        [[ ! $output ]]
+    }
+    machine m.yaml 'name: L1D, kind: data, size: 1KiB, ways: 2' 'name: L1I, kind: instruction, size: 1KiB, ways: 2'
+    cf-classify -m ./m.yaml --summary --partial in.cf >p.cf
+    options=$(grep -ao 'rule hill[^"]*' p.cf | head -n 1)
+    good='segment 1|row 1 7 0 0|row 2 0 1 0|row 3 0 1 0|sums 4 0 0 3|sums 4 1 0 3|row 5 0 0 0'
+    made "$good"
+    cf-classify -m ./m.yaml --summary made.cf >made.csv
+    # 3 of each operation, and of the two classes that are written down; one line was used first
+    [[ $(sed -n 2p made.csv) == L1D,load,3,7,1,3,3,0,0 ]]
+    damaged 'row 1 7 0 0' 'row 1 4294967296 0 0'            # a pid of more than 32 bits
+    damaged 'row 1 7 0 0' "row 1 7 0 0$(printf '|row 1 %d 0 0' $(seq 8 50))" # more than there is room for
+    damaged 'row 1 7 0 0' 'row 1 7 256 0'                   # of a machine that there is not
+    damaged 'row 2 0 1 0' 'row 2 0 257 0'
+    damaged 'row 2 0 1 0' 'row 2 0 0 0'                     # no operation
+    damaged 'row 2 0 1 0' 'row 2 0 5 0'                     # a flush
+    damaged 'row 2 0 1 0' 'row 2 0 6 0'
+    damaged 'row 2 0 1 0' 'row 2 0 4294967297 0'            # a process that did not come
+    damaged 'row 1 7 0 0|row 2 0 1 0' 'row 2 0 4294967297 0' # nor any
+    damaged 'row 3 0 1 0' 'row 3 0 5 0'
+    damaged 'sums 4 0 0 3|' ''                              # counts of a level are missing
+    damaged 'sums 4 1 0 3|' ''
+    damaged 'sums 4 0 0 3' 'sums 4 0 0 3|sums 4 0 0 3'      # twice
+    damaged 'sums 4 0 0 3|sums 4 1 0 3' 'sums 4 1 0 3|sums 4 0 0 3'
+    damaged 'sums 4 1 0 3' 'sums 4 1 0 3|sums 4 2 0 3'      # of one that there is not
+    damaged '|row 5 0 0 0' ''                               # no end
+    damaged 'row 5 0 0 0' 'row 5 0 0 0|row 1 8 0 0'         # and something behind it
+    damaged 'row 5 0 0 0' 'row 6 0 0 0'                     # no such entry
+    damaged 'segment 1' 'segment 2'
+    damaged 'segment 1' 'segment 0'
+    # of a machine of which no parts are made
+    machine m.yaml 'name: L1D, kind: data, size: 1KiB, ways: 2, policy: fifo' 'name: L1I, kind: instruction, size: 1KiB, ways: 2'
+    damaged 'segment 1' 'segment 1'
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * make_partial PROGRAM OPTIONS: a partial result of that program with these options, as it would
- * not write it, for partial.bats and cf-cache.bats. Lines of standard input are, in their order:
+ * not write it, for partial.bats, cf-cache.bats and cf-classify.bats. Lines of standard input are,
+ * in their order:
  *
  *   segment N       a header, of segment N; 0: of none
  *   part N OF       headers from here on are of part N of so many

@@ -14,7 +14,10 @@
 #include "formats/stream/cf.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_partial.h"
 #include "formats/program/cf_tool.h"
+
+enum { MOST_MACHINES = 16 };
 
 struct options {
     const char *machine; /* -m, or NULL */
@@ -105,6 +108,23 @@ struct jobs *jobs_begin(const struct classify *c, const struct rule *rule, void 
 void jobs_frame(struct jobs *j, struct cf_frame *f, uint8_t *class);
 /* All rows are done, and the threads at their end. `j` may be NULL. */
 void jobs_end(struct jobs *j);
+
+/* ---- parts.c: the summary of parts of a recording ---- */
+
+struct parts {
+    struct cf_partial partial; /* with no tool the summary is of no parts, nor of one */
+    void *const *state;        /* of machines, by rule hill */
+    unsigned machines;
+    struct hill_joined *joined; /* NULL: no parts came */
+};
+
+/* Opens inputs, which may be partial results. Exits where a part is asked for and the machines or
+   the options do not allow it. */
+struct cf_reader *parts_open(struct parts *p, char *const *files, int count);
+/* Takes a frame of a partial result: 1, else 0. */
+int parts_take(struct parts *p, const struct cf_frame *f);
+/* All is read. 1 where the counts are handed on as a partial result, with the exit status. */
+int parts_end(struct parts *p, int *status);
 
 /* ---- summary.c ---- */
 

@@ -47,6 +47,13 @@ struct piece {
     struct cf_coherence_list *runs[WATCHES];
 };
 
+static inline unsigned hill_op(const struct piece *p, uint32_t row)
+{
+    const unsigned op = p->in.op ? p->in.op[row] : CF_LOAD;
+
+    return op && op < CF_CLASS_OPS ? op : CF_LOAD;
+}
+
 /* A level that is classified. */
 struct watched {
     struct hill *h;
@@ -58,6 +65,7 @@ struct watched {
     unsigned key_shift;             /* of the keys of processes: see keys() */
     struct cf_threec **three;       /* of each cache, or NULL */
     struct cf_coherence *shares;    /* instead, or NULL */
+    int first;                      /* accesses come to it first */
     int own;                        /* with caches of its own: nothing is watched */
     int data, fetches;              /* accesses that are classified */
     struct cf_class_counts counts;  /* misses */
@@ -76,8 +84,12 @@ struct hill {
     struct watched watch[WATCHES];
     unsigned watches;
     int hit_warned;
-    struct piece *at;  /* that is in the model */
-    struct piece *one; /* of one thread */
+    const char *whole;      /* why it needs the whole recording, or NULL: parts can be joined; */
+    int whole_level;        /* the level with whose name that begins, or -1 */
+    struct hill_part *part; /* it is written down, or NULL */
+    int joined;             /* parts are: references were counted by them */
+    struct piece *at;       /* that is in the model */
+    struct piece *one;      /* of one thread */
     uint8_t found[CF_HIERARCHY_REFS];
     uint8_t *hits; /* of a frame, for column hit */
 };
@@ -104,5 +116,48 @@ int hill_stage(void *state, void *piece, const struct rows *rows, uint8_t *class
 
 /* hill_model.c: makes the state. */
 void *hill_begin(struct classify *c);
+
+/* rule_hill.c: references and misses of a watcher. */
+struct cf_class_counts hill_counts(const struct watched *w);
+
+/* What a row of a partial result is, in cf-stream(5), "Partial results". */
+enum hill_entry {
+    HILL_PROCESS = 1, /* key1: its number; key2: hill_what() */
+    HILL_FIRST,       /* key1: the line's address */
+    HILL_HELD,        /* the same: it is there at the end */
+    HILL_COUNTS,      /* key1: which level; sums: hill_sums() */
+    HILL_END,
+};
+
+static inline uint64_t hill_what(unsigned op, unsigned machine, uint32_t process)
+{
+    return op | machine << 8 | (uint64_t)process << 32;
+}
+
+/* By operation: references, and misses of the two classes that need nothing of parts before. */
+enum { HILL_SUMS = 3 * (CF_CLASS_OPS - CF_LOAD) };
+static inline void hill_sums(struct cf_class_counts *c, uint64_t **sum)
+{
+    for (unsigned op = CF_LOAD; op < CF_CLASS_OPS; op++) {
+        *sum++ = &c->references[op];
+        *sum++ = &c->misses[op][CF_CLASS_CAPACITY];
+        *sum++ = &c->misses[op][CF_CLASS_CONFLICT];
+    }
+}
+
+/* hill_part.c: a part is written down. */
+struct hill_part *hill_part_new(struct cf_partial *partial, struct hill *h, unsigned machine);
+void hill_part_free(struct hill_part *p);
+/* A watcher saw the first use of a line, by a row of the piece at hand. -1 without memory. */
+int hill_part_first(struct hill_part *p, unsigned watch, uint32_t row, uint64_t line);
+/* All watchers have looked at a piece. */
+void hill_part_piece(struct hill_part *p, const struct piece *piece);
+void hill_part_end(struct hill_part *p);
+
+/* hill_join.c: frames of parts, in their order, go into the states of rule hill. */
+struct hill_joined *hill_joined_new(struct cf_partial *partial, void *const *state,
+                                    unsigned machines);
+void hill_joined_free(struct hill_joined *j);
+void hill_joined_frame(struct hill_joined *j, const struct cf_frame *f);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/cache/hierarchy_chunk.h"
 #include "filters/parts/classify/hill.h"
 #include "formats/base/cf_number.h"
 
@@ -70,9 +71,11 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
     struct watched *w = &h->watch[h->watches++];
     const uint64_t lines = (uint64_t)l->sets * l->ways;
     const int coherent = l->kind != CF_INSTRUCTION_CACHE;
+    const unsigned nearest = level_at(h->m, 0, coherent ? CF_DATA_CACHE : CF_INSTRUCTION_CACHE);
 
     *w = (struct watched){.h = h,
                           .level = level,
+                          .first = nearest == level,
                           .shared = l->shared_by,
                           .data = data,
                           .fetches = fetches,
@@ -167,6 +170,8 @@ static void make_model(struct hill *h)
     h->model = cf_hierarchy_new(h->m, &o, problem, sizeof(problem));
     if (!h->model)
         cf_die(h->c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
+    if (cf_hierarchy_chunks(h->model, &h->whole, &h->whole_level))
+        h->whole = NULL;
     for (unsigned i = 0; i < h->watches; i++)
         if (!h->watch[i].own &&
             cf_hierarchy_watch(h->model, h->watch[i].level,

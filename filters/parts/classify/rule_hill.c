@@ -25,13 +25,6 @@ static int is_classified(const struct watched *w, unsigned op)
     return op == CF_IFETCH ? w->fetches : w->data;
 }
 
-static unsigned op_of_row(const struct piece *p, uint32_t row)
-{
-    const unsigned op = p->in.op ? p->in.op[row] : CF_LOAD;
-
-    return op && op < CF_CLASS_OPS ? op : CF_LOAD;
-}
-
 /* What asks for data and can miss: not lines given back, and not hardware's own prefetches. */
 static int counts_as_miss(unsigned flags)
 {
@@ -48,8 +41,13 @@ int hill_look(struct watched *w, struct piece *p, const struct cf_hierarchy_refs
     for (uint32_t k = 0; k < refs->misses; k++) {
         const uint32_t i = refs->miss[k], row = refs->row[i];
         const uint8_t class = cf_threec_class(found[i]);
-        const unsigned op = op_of_row(p, row);
+        const unsigned op = hill_op(p, row);
 
+        if (w->h->part && found[i] == CF_FULL_NEVER_SEEN) {
+            if (hill_part_first(w->h->part, (unsigned)(w - w->h->watch), row, refs->line[i]) != 0)
+                return -1;
+            continue;
+        }
         if (!counts_as_miss(refs->flags[i]) || !is_classified(w, op))
             continue;
         cf_class_raise(&p->class[row], class);
@@ -175,6 +173,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
             rows = hill_shared_rows(w, p);
             cf_must(h->c->tool, cf_coherence_run(w->shares, &rows, p->class));
         }
+        if (h->part)
+            hill_part_piece(h->part, p);
         if (h->all_levels)
             memcpy(h->hits + from, p->hit, in.rows);
         in.addr += in.rows;
@@ -196,26 +196,32 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         cf_tool_set(h->c->tool, f, CF_HIT, h->hits);
 }
 
+struct cf_class_counts hill_counts(const struct watched *w)
+{
+    struct cf_class_counts counts = w->shares ? *cf_coherence_counts(w->shares) : w->counts;
+    struct cf_hierarchy_counts n;
+
+    counts.references[CF_FLUSH] = 0;
+    if (!w->own && !w->h->joined) {
+        cf_hierarchy_count(w->h->model, w->level, &n);
+        memset(counts.references, 0, sizeof(counts.references));
+        counts.references[CF_LOAD] = w->data ? n.loads : 0;
+        counts.references[CF_STORE] = w->data ? n.stores : 0;
+        counts.references[CF_IFETCH] = w->fetches ? n.ifetches : 0;
+        counts.references[CF_PREFETCH] = w->data ? n.prefetches : 0;
+    }
+    return counts;
+}
+
 static void summary(void *state, struct summary *s)
 {
     struct hill *h = state;
 
     for (unsigned i = 0; i < h->watches; i++) {
-        struct watched *w = &h->watch[i];
-        struct cf_class_counts counts = w->shares ? *cf_coherence_counts(w->shares) : w->counts;
-        struct cf_hierarchy_counts n;
+        const struct cf_class_counts counts = hill_counts(&h->watch[i]);
 
-        counts.references[CF_FLUSH] = 0;
-        if (!w->own) {
-            cf_hierarchy_count(h->model, w->level, &n);
-            memset(counts.references, 0, sizeof(counts.references));
-            counts.references[CF_LOAD] = w->data ? n.loads : 0;
-            counts.references[CF_STORE] = w->data ? n.stores : 0;
-            counts.references[CF_IFETCH] = w->fetches ? n.ifetches : 0;
-            counts.references[CF_PREFETCH] = w->data ? n.prefetches : 0;
-        }
         for (unsigned op = CF_LOAD; op < CF_CLASS_OPS; op++)
-            summary_add(s, w->name, op, counts.references[op], counts.misses[op], 0);
+            summary_add(s, h->watch[i].name, op, counts.references[op], counts.misses[op], 0);
     }
 }
 
