@@ -164,9 +164,11 @@ static void emit_header(IRSB *sb, IRExpr *record, UInt e, UInt closed, IRExpr *e
 /* Adds to the sum of 1 << (slot bits + i) over the executed sections i that of section i. */
 static IRExpr *emit_section(IRSB *sb, UInt i, IRExpr *executed)
 {
+    /* Valgrind 3.19 has no Iop_1Uto32 on arm64 */
     IRExpr *bit =
-        assign(sb, Ity_I32, IRExpr_Unop(Iop_1Uto32, IRExpr_RdTmp(cf_plan.sections[i].guard)));
+        assign(sb, Ity_I64, IRExpr_Unop(Iop_1Uto64, IRExpr_RdTmp(cf_plan.sections[i].guard)));
 
+    bit = assign(sb, Ity_I32, IRExpr_Unop(Iop_64to32, bit));
     bit = assign(sb, Ity_I32,
                  IRExpr_Binop(Iop_Shl32, bit, IRExpr_Const(IRConst_U8(CF_WIRE_SLOT_BITS + i))));
     if (!executed)
