@@ -366,7 +366,7 @@ check:
 
 check-long: TIME = 600
 check-long:
-	@.ci/install build check
+	@.ci/install build check guest fuzz kernel package
 	@$(MAKE) all tests
 	@tests/run-long -b $(B) -t $(TIME)
 

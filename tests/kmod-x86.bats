@@ -49,7 +49,7 @@ modules() {
 }
 END
     # With memory that is plugged in and not in use.
-    guest_boot amd64 model -smp 2 -m 256,slots=1,maxmem=1G -append memhp_default_state=offline \
+    guest_boot amd64 model -smp 2 -m 256,slots=1,maxmem=4G -append memhp_default_state=offline \
         -object memory-backend-ram,id=spare,size=128M -device pc-dimm,memdev=spare <"$G/script"
 }
 

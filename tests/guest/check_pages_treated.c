@@ -224,7 +224,7 @@ static void on_stop(int signal)
     busy_stop = true;
 }
 
-static void be_busy(uint64_t memory)
+static void be_busy(uint64_t memory, int ready)
 {
     pthread_t threads[BUSY];
 
@@ -234,6 +234,8 @@ static void be_busy(uint64_t memory)
     for (uintptr_t i = 0; i < BUSY; i++)
         if (pthread_create(&threads[i], NULL, count_up, (void *)i))
             _exit(10);
+    if (write(ready, "", 1) != 1)
+        _exit(12);
     for (uintptr_t i = 0; i < BUSY; i++) {
         void *rounds;
 
@@ -255,13 +257,15 @@ void check_pages_busy(int argc, char **argv)
         /* cppcheck-suppress invalidFunctionArg */
         mmap(NULL, VICTIM_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct victim v = {.anon = (uint64_t)(uintptr_t)memory};
-    int rounds = atoi(argv[0]), status;
+    int rounds = atoi(argv[0]), status, ready[2];
     uint32_t moved = 0;
+    char byte;
 
+    MUST(pipe(ready) == 0, "pipe: %s", strerror(errno));
     v.pid = fork();
     if (v.pid == 0)
-        be_busy(v.anon);
-    usleep(50000); /* it makes its threads, which are mappings */
+        be_busy(v.anon, ready[1]);
+    MUST(read(ready[0], &byte, 1) == 1, "no threads"); /* which are mappings, too */
     int device = pages_attach(&v);
     bool pool = pages_info(device).pool_pages >= VICTIM_PAGES;
 

@@ -10,7 +10,7 @@
 #   $WHY_PROGRAMS   why there are no programs of ours in it, when there are none
 
 guest_build() { # guest_build ARCH: into $S/ARCH, and what a guest takes of it into $G/ARCH
-    export G=$BATS_FILE_TMPDIR S=$B/guest WHY='' WHY_PROGRAMS=''
+    export G=$BATS_FILE_TMPDIR S=$B/guest${CF_GUEST_RELEASE:+-$CF_GUEST_RELEASE} WHY='' WHY_PROGRAMS=''
     local said status=0
     if sanitized; then
         WHY="nothing that runs in the guest is built with the sanitizers"
