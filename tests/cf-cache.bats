@@ -1107,24 +1107,12 @@ END
     same one.csv - <<<"$output"
 }
 
-# time_parts N FILE OPTION...: counts of N parts of a packed file, joined in their order, as of the whole
-time_parts() {
-    local n=$1 file=$2 k
-    shift 2
-    cf-cache -q "$@" --summary "$file" >one.csv
-    for ((k = 1; k <= n; k++)); do
-        cf-cat --part $k/$n "$file" | cf-cache -q "$@" --summary --partial >p.$k.cf || fail "part $k of $n: $*"
-    done
-    cf-cache -q "$@" --summary $(seq -f p.%g.cf 1 $n) >two.csv || fail "joining $n: $*"
-    cmp one.csv two.csv >&2 || fail "$n parts: $* $(cat m.yaml)"
-}
-
 @test "--partial: parts of real traces and of several processes, joined: as of the whole" {
     local f n i
     levels 64 'name: L1D, kind: data, size: 32KiB, ways: 8' 'name: L1I, kind: instruction, size: 32KiB, ways: 8' \
         'name: L2, size: 256KiB, ways: 8' 'name: L3, size: 2MiB, ways: 16, policy: random'
     for f in sqlite cc1 sort threads; do
-        time_parts 3 "$ROOT/samples/$f.cf" -m m.yaml --cores 1
+        in_parts 3 "$ROOT/samples/$f.cf" cf-cache -q --summary -m m.yaml --cores 1
     done
     # processes that come in another order in each part, in frames of some hundred rows
     awk 'BEGIN { srand(5); print "time,pid,op,size,addr,phys"
@@ -1137,15 +1125,15 @@ time_parts() {
     done
     cf-cat -q -o many.cf $(seq -f f.%g.cf 0 59)
     for n in 1 2 7 20; do
-        time_parts $n many.cf -m m.yaml --cores 1
-        time_parts $n many.cf -m m.yaml --cores 1 --physical
+        in_parts $n many.cf cf-cache -q --summary -m m.yaml --cores 1
+        in_parts $n many.cf cf-cache -q --summary -m m.yaml --cores 1 --physical
     done
     levels 32 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8KiB, ways: 4, line_size: 64, write: through'
-    time_parts 7 many.cf -m m.yaml
+    in_parts 7 many.cf cf-cache -q --summary -m m.yaml
     levels 64 'name: L1, size: 1KiB, ways: 1, policy: random'
-    time_parts 7 many.cf -m m.yaml
+    in_parts 7 many.cf cf-cache -q --summary -m m.yaml
     levels 16 'name: L1, size: 256KiB, ways: 16'
-    time_parts 5 many.cf -m m.yaml
+    in_parts 5 many.cf cf-cache -q --summary -m m.yaml
     # the same part may be made of a stream whose columns others have changed
     cf-cat --part 5/5 many.cf | cf-select --op load,store,ifetch | cf-cache -q -m m.yaml --summary --partial >p.5.cf
     cf-cache -q -m m.yaml --summary $(seq -f p.%g.cf 1 5) | cmp - one.csv
@@ -1194,8 +1182,8 @@ END
     # as many as there is room for, of which one is not known
     cf-cat -q -o two.cf f.0.cf
     cf-cat -q -o room.cf nowhere.cf f.0.cf
-    time_parts 3 two.cf -m ./short.yaml
-    time_parts 3 room.cf -m ./short.yaml
+    in_parts 3 two.cf cf-cache -q --summary -m ./short.yaml
+    in_parts 3 room.cf cf-cache -q --summary -m ./short.yaml
     for k in 1 2; do
         cf-cat --part $k/2 a.cf | cf-cache -m m.yaml --summary --partial >p.$k.cf
         cf-cat --part $k/2 a.cf | cf-cache -m ./three.yaml --summary --partial >three.$k.cf

@@ -881,18 +881,6 @@ jobs_agree() {
     has "No space left" "$stderr"
 }
 
-# in_parts N FILE OPTION...: a summary of N parts of a packed file, joined in their order, as of the whole
-in_parts() {
-    local n=$1 file=$2 k
-    shift 2
-    cf-classify -q "$@" --summary "$file" >one.csv
-    for ((k = 1; k <= n; k++)); do
-        cf-cat --part $k/$n "$file" | cf-classify -q "$@" --summary --partial >p.$k.cf || fail "part $k of $n: $*"
-    done
-    cf-classify -q "$@" --summary $(seq -f p.%g.cf 1 $n) >two.csv || fail "joining $n: $*"
-    cmp one.csv two.csv >&2 || fail "$n parts: $*"
-}
-
 @test "--partial: parts of real traces and of several processes, joined: as of the whole" {
     local f n i
     machine split.yaml 'name: L1D, kind: data, size: 2KiB, ways: 4' 'name: L1I, kind: instruction, size: 1KiB, ways: 2' \
@@ -901,8 +889,8 @@ in_parts() {
     machine full.yaml 'name: L1, size: 4KiB, ways: 64' 'name: L2, size: 64KiB, ways: 4'
     machine odd.yaml 'name: L1, size: 3KiB, ways: 4'
     for f in sqlite cc1 sort threads; do
-        in_parts 3 "$ROOT/samples/$f.cf" -m ./split.yaml
-        in_parts 7 "$ROOT/samples/$f.cf" -m ./odd.yaml
+        in_parts 3 "$ROOT/samples/$f.cf" cf-classify -q --summary -m ./split.yaml
+        in_parts 7 "$ROOT/samples/$f.cf" cf-classify -q --summary -m ./odd.yaml
         has ,conflict "$(<one.csv)"
     done
     # processes that come in another order in each part, in frames of some hundred rows
@@ -916,26 +904,26 @@ in_parts() {
     done
     cf-cat -q -o many.cf $(seq -f f.%g.cf 0 59)
     for n in 1 2 7 20; do
-        in_parts $n many.cf -m ./split.yaml
-        in_parts $n many.cf -m ./full.yaml
+        in_parts $n many.cf cf-classify -q --summary -m ./split.yaml
+        in_parts $n many.cf cf-classify -q --summary -m ./full.yaml
         # several machines, of which one has a first level only
-        in_parts $n many.cf -m ./one.yaml -m ./split.yaml -m ./full.yaml
+        in_parts $n many.cf cf-classify -q --summary -m ./one.yaml -m ./split.yaml -m ./full.yaml
     done
     [[ $(wc -l <one.csv) -eq 13 ]]
-    in_parts 5 many.cf -m ./split.yaml --level L1D
-    in_parts 5 many.cf -m ./split.yaml --level L1I
+    in_parts 5 many.cf cf-classify -q --summary -m ./split.yaml --level L1D
+    in_parts 5 many.cf cf-classify -q --summary -m ./split.yaml --level L1I
     # without columns that need not be there
     for f in op,addr addr pid,addr,size; do
         cf-cat -q --columns $f -o few.cf many.cf
-        in_parts 3 few.cf -m ./split.yaml
+        in_parts 3 few.cf cf-classify -q --summary -m ./split.yaml
     done
     # where some parts name processes and others do not
     cf-cat -q --columns op,addr -o f.30.cf f.31.cf
     cf-cat -q --columns op,addr -o f.31.cf f.32.cf
     cf-cat -q -o some.cf $(seq -f f.%g.cf 0 59)
-    in_parts 60 some.cf -m ./split.yaml
+    in_parts 60 some.cf cf-classify -q --summary -m ./split.yaml
     # a line that is used for the first time in one part, and in the next in a set that it shares
-    in_parts 60 many.cf -m ./one.yaml
+    in_parts 60 many.cf cf-classify -q --summary -m ./one.yaml
     # each machine's caches go on where the part before has left them, or these would be misses
     cf-classify -q -m ./one.yaml --summary p.2.cf 2>err.txt && fail "a part alone: $(<err.txt)"
     has "p.2.cf: part 2 of 60, where part 1 is due" "$(<err.txt)"
@@ -981,7 +969,7 @@ in_parts() {
 END
     run -1 --separate-stderr cf-classify --partial -m ./m.yaml --summary mixed.cf
     has "--partial: some accesses say which process they are of, and some do not" "$stderr"
-    in_parts 2 f.0.cf -m ./short.yaml
+    in_parts 2 f.0.cf cf-classify -q --summary -m ./short.yaml
     for k in 1 2; do
         cf-cat --part $k/2 a.cf | cf-classify -m ./three.yaml --summary --partial >three.$k.cf
         cf-cat --part $k/2 a.cf | cf-classify -m ./m.yaml --summary --partial >p.$k.cf

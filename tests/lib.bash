@@ -442,6 +442,25 @@ program_args() {
     done
 }
 
+# parts N FILE COMMAND...: p.1.cf to p.N.cf, the partial results of the N parts of a packed file
+parts() {
+    local n=$1 file=$2 i
+    shift 2
+    for ((i = 1; i <= n; i++)); do
+        cf-cat --part "$i/$n" "$file" | "$@" --partial >p.$i.cf || fail "part $i of $n: $*"
+    done
+}
+
+# in_parts N FILE COMMAND...: what it prints of N parts, joined in their order, it prints of the whole
+in_parts() {
+    local n=$1 file=$2
+    shift 2
+    "$@" "$file" >one.csv
+    parts "$n" "$file" "$@"
+    "$@" $(seq -f p.%g.cf 1 "$n") >two.csv || fail "joining $n: $*"
+    cmp one.csv two.csv >&2 || fail "$n parts: $*"
+}
+
 # policies: the words of all replacement policies, as a refused description lists them.
 policies() {
     local all

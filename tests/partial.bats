@@ -4,15 +4,6 @@
 # what does not go together is refused; and processes that share a file.
 load lib
 
-# parts N FILE COMMAND...: p.1.cf to p.N.cf, the partial results of the N parts
-parts() {
-    local n=$1 file=$2 i
-    shift 2
-    for ((i = 1; i <= n; i++)); do
-        cf-cat --part "$i/$n" "$file" | "$@" --partial >p.$i.cf || fail "part $i of $n: $*"
-    done
-}
-
 # whole_parts FILE COMMAND...: by 1, 2, 3, 7 and 64 parts, as of the whole
 whole_parts() {
     local file=$1 n

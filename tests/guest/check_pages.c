@@ -19,8 +19,6 @@
 
 #include "tests/guest/check_pages.h"
 
-enum { AGAIN = 200 };
-
 /* ---- the process ---- */
 
 struct question {
@@ -280,35 +278,17 @@ void pages_one(int device, unsigned long request, uint64_t address, uint32_t pol
 
 int pages_attach(const struct victim *victim)
 {
-    int device = pages_open(), error = ESTALE;
+    int device = pages_open(), error;
 
     pages_target(device, victim->pid);
-    /* its threads may map memory meanwhile */
-    for (int i = 0; i < AGAIN && error == ESTALE; i++)
-        error = pages_expect(device, victim->pid);
+    error = pages_expect(device, victim->pid);
     MUST(!error, "EXPECT: %s", strerror(error));
     return device;
 }
 
-/* What the kernel has just looked at it may hold for a moment: then it is to be tried again. */
 void pages_restore(int device)
 {
-    int failed = 1;
-
-    for (int i = 0; i < AGAIN && failed; i++) {
-        failed = ioctl(device, PAGECTL_RESTORE);
-        if (!failed || errno != EBUSY)
-            break;
-        usleep(10000);
-    }
-    MUST(failed == 0, "RESTORE: %s", strerror(errno));
-}
-
-void pages_had_back(int device, uint64_t free, const char *when)
-{
-    for (int i = 0; i < AGAIN && pages_info(device).pool_free != free; i++)
-        usleep(10000);
-    MUST(pages_info(device).pool_free == free, "frames were not had back %s", when);
+    MUST(ioctl(device, PAGECTL_RESTORE) == 0, "RESTORE: %s", strerror(errno));
 }
 
 /* ---- page tables ---- */

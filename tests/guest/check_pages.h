@@ -60,8 +60,6 @@ struct pagectl_info pages_info(int device);
 /* A target with its mappings. */
 int pages_attach(const struct victim *victim);
 void pages_restore(int device);
-/* So many frames of the pool are free, or soon will be. */
-void pages_had_back(int device, uint64_t free, const char *when);
 
 /* ---- what the page tables have ---- */
 

@@ -389,7 +389,7 @@ void check_pages_move(int argc, char **argv)
     in_pool(pages_do(device, PAGECTL_QUERY, v.anon + 8 * PAGE, n - 8, 0), &info, false);
     in_pool(pages_do(device, PAGECTL_QUERY, v.guard, 8, 0), &info, false);
     pages_are(v.pid, v.anon + 8 * PAGE, n - 8, PAGECTL_CACHED, false);
-    pages_had_back(device, info.pool_free, "by RESTORE");
+    MUST(pages_info(device).pool_free == info.pool_free, "frames were not had back by RESTORE");
     MUST(!victim_ask(&v, VICTIM_VERIFY, v.shared, n, 2), "data was lost");
     MUST(pages_expect(device, v.pid) == 0, "EXPECT");
 
@@ -408,7 +408,7 @@ void check_pages_move(int argc, char **argv)
     victim_end(&v);
     w = victim_make();
     pages_target(device, w.pid);
-    pages_had_back(device, info.pool_free, "at its end");
+    MUST(pages_info(device).pool_free == info.pool_free, "frames were not had back at its end");
     victim_end(&w);
     note("%llu frames", (unsigned long long)info.pool_free);
 }
