@@ -13,7 +13,7 @@
  * Processes are numbered in the order of their appearance, in each part anew: so they are written
  * down, too.
  *
- * Memory: of what is written, 12 bytes a distinct line, and at the end 40 a line of the caches.
+ * Memory: of what is written, 12 bytes a distinct line, and at the end 80 a line of the caches.
  */
 #include <inttypes.h>
 #include <stdlib.h>
