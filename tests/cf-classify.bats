@@ -929,6 +929,19 @@ jobs_agree() {
     has "p.2.cf: part 2 of 60, where part 1 is due" "$(<err.txt)"
 }
 
+@test "--partial: lines that the cache holds alone are older than those of a fully associative one" {
+    machine m.yaml 'name: L1, size: 16KiB, ways: 4'
+    # half of the sets are filled; then 257 lines of the other half, of which the last 256 come again
+    awk 'BEGIN { print "time,addr"
+        for (i = 0; i < 128; i++) print ++t "," 64 * (32 + i % 32 + 64 * int(i / 32))
+        for (i = 0; i < 257; i++) print ++t "," 64 * (i % 32 + 64 * (10 + int(i / 32))) }' | cf-capture-csv -q -o f.0.cf -
+    awk 'BEGIN { print "time,addr"
+        for (i = 1; i < 257; i++) print 385 + ++t "," 64 * (i % 32 + 64 * (10 + int(i / 32))) }' | cf-capture-csv -q -o f.1.cf -
+    cf-cat -q -o a.cf f.0.cf f.1.cf
+    in_parts 2 a.cf cf-classify -q --summary -m ./m.yaml
+    [[ $(sed -n 2p two.csv) == L1,load,641,641,385,0,256,0,0 ]] || fail "$(<two.csv)"
+}
+
 @test "--partial: what has no such parts, and parts that do not go together, are refused" {
     local options said k
     machine m.yaml 'name: L1, size: 1KiB, ways: 2'
