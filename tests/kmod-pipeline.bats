@@ -45,7 +45,7 @@ make -s -f pipelines/cacheflow.mk BIN=/bin OUT=/out DEVICE=/dev/cacheflow PICTUR
 status=$?
 kill $occupy
 cat /tmp/said
-[ $status = 0 ] && echo "CHECK ok made: $(tail -n 1 /tmp/said)" || echo "CHECK FAILED made: status $status"
+[ $status = 0 ] && echo "CHECK ok made: $(tail -n 1 /tmp/said)" || echo "CHECK FAILED made: status $status: $(tail -n 5 /tmp/said | paste -sd" ")"
 cd /out
 for f in *.csv; do sed "s/^/ROW $f /" "$f"; done
 END
