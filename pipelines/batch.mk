@@ -63,14 +63,14 @@ export BATCH_WORKER = cd $(call quoted,$(CURDIR)) && exec make -s --no-print-dir
 
 ifeq ($(LAUNCH),)
 run: $(NAMES:%=.one.%)
-	@$(batch) end $(NAMES)
+	@$(batch) end
 $(NAMES:%=.one.%): begin
 else
 run: begin
-	@$(batch) launch $(NAMES)
+	@$(batch) launch
 endif
 begin:
-	@$(batch) begin $(NAMES)
+	@$(batch) begin
 
 # a trace that fails stops no other: `end` counts them
 $(NAMES:%=.one.%): .one.%:
@@ -80,6 +80,6 @@ one:
 	+@$(batch) one $(NAME)
 
 status end check manifest:
-	@$(batch) $@ $(NAMES)
+	@$(batch) $@
 
 .PHONY: run begin one check status end manifest $(NAMES:%=.one.%)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# batch.sh begin NAME...|one NAME|launch NAME...|end NAME...|status NAME...|check|manifest NAME...
+# batch.sh begin|one NAME|launch|end|status|check|manifest
 #
 # The work of batch.mk, which alone calls it, or reads it into a shell of its own, with its variables in the environment. Of each trace
 # OUT/NAME holds the results, log, and in .batch
@@ -207,7 +207,7 @@ states() {
     local name state key why
     local -A bytes=()
     key=$(cat "$OUT/.batch/key" 2>/dev/null)
-    while IFS=/ read -r why name; do bytes[$name]=$why; done < <(cd "$TRACES" && stat -c '%s/%n' -- "${@/%/.cf}" 2>/dev/null)
+    while IFS=/ read -r why name; do bytes[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | xargs -0 stat -c '%s/%n' -- 2>/dev/null)
     for name; do
         state "$name" "$key" "${bytes[$name.cf]-}"
         why=
@@ -244,8 +244,7 @@ begin() {
     write "$OUT/.batch/key" "$key"
     write "$OUT/.batch/run" '#!/bin/bash' "$BATCH_WORKER \"\$@\""
     chmod +x "$OUT/.batch/run"
-    local -a all=("${@/#/$OUT/}")
-    mkdir -p "${all[@]/%//.batch}" || exit 3
+    printf '%s/.batch\0' "${@/#/$OUT/}" | xargs -0 mkdir -p -- || exit 3
 }
 
 launch() {
@@ -325,10 +324,10 @@ end() {
     states "$@" >"$OUT/.batch/states.$$" || exit 3
     {
         echo "$HEADER"
-        (cd "$OUT" && cat -- "${@/%//.batch/manifest}" 2>/dev/null)
+        (cd "$OUT" && printf '%s/.batch/manifest\0' "$@" | xargs -0 cat -- 2>/dev/null)
         true
     } | write "$all"
-    (cd "$OUT" && find "$@" -type f ! -path '*/.batch/*' 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
+    (cd "$OUT" && printf '%s\0' "$@" | find -files0-from - -type f ! -path '*/.batch/*' 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
         -f "$SCRIPTS/batch-page.awk" | write "$OUT/index.html"
     awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$OUT/.batch/states.$$" >&2
     counts <"$OUT/.batch/states.$$"
@@ -337,22 +336,30 @@ end() {
     return $status
 }
 
+# Those that stored.mk has looked at. As arguments of ours, or of one program, they could be too many.
 case $1 in
-begin) begin "${@:2}" ;;
+begin | launch | end | status | manifest)
+    mapfile -t names < <(shopt -s nullglob && LC_ALL=C && cd "$TRACES" && printf '%s\n' *.cf)
+    names=("${names[@]%.cf}")
+    ;;
+esac
+
+case $1 in
+begin) begin "${names[@]}" ;;
 check)
     agreed || { say "$why"; exit 3; }
     echo ready
     ;;
 one) one "$2" ;;
-launch) launch "${@:2}" ;;
-end) end "${@:2}" ;;
+launch) launch "${names[@]}" ;;
+end) end "${names[@]}" ;;
 status)
-    all=$(states "${@:2}")
+    all=$(states "${names[@]}")
     printf '%s\n' "$all" >&2
     counts <<<"$all"
     ;;
 manifest)
-    for name in "${@:2}"; do
+    for name in "${names[@]}"; do
         mkdir -p "$OUT/$name/.batch" && row=$(describe "$name") && write "$OUT/$name/.batch/manifest" "$row" || exit 3
     done
     ;;

@@ -91,6 +91,20 @@ few() {
     has "holds results of recipe bbprof: give another OUT"
 }
 
+@test "more traces than one command takes by their names: all have their state, and are on the page" {
+    local long n
+    long=$(printf '%0200d' 0)
+    mkdir many
+    for n in {1000..1699}; do ln -s "$D/traces/sort-0.cf" "many/$n-$long.cf"; done
+    TRACES=$T/many run -2 batch begin end
+    has "700 missing"
+    [[ $(grep -c "<tr class=missing>" out/index.html) == 700 ]]
+    # of one of them there is a result
+    TRACES=$T/many run -0 batch one NAME="1500-$long"
+    TRACES=$T/many run -2 batch -j2 status
+    has "1 whole, 699 missing"
+}
+
 @test "a damaged trace fails with its message; the others are whole; mended, it is refused until it is taken" {
     few 2
     head -c 9000 "$D/traces/sort-2.cf" >few/sort-2.cf
