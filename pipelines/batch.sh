@@ -327,6 +327,7 @@ end() {
         (cd "$OUT" && printf '%s/.batch/manifest\0' "$@" | xargs -0 cat -- 2>/dev/null)
         true
     } | write "$all"
+    # shellcheck disable=SC2185 # the folders come from standard input
     (cd "$OUT" && printf '%s\0' "$@" | find -files0-from - -type f ! -path '*/.batch/*' 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
         -f "$SCRIPTS/batch-page.awk" | write "$OUT/index.html"
     awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$OUT/.batch/states.$$" >&2
