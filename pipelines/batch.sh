@@ -327,8 +327,8 @@ end() {
         (cd "$OUT" && printf '%s/.batch/manifest\0' "$@" | xargs -0 cat -- 2>/dev/null)
         true
     } | write "$all"
-    # shellcheck disable=SC2185 # the folders come from standard input
-    (cd "$OUT" && printf '%s\0' "$@" | find -files0-from - -type f ! -path '*/.batch/*' 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
+    # shellcheck disable=SC2016 # of a shell for each list that one command takes
+    (cd "$OUT" && printf '%s\0' "$@" | xargs -0 sh -c 'find "$@" -type f ! -path "*/.batch/*"' sh 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
         -f "$SCRIPTS/batch-page.awk" | write "$OUT/index.html"
     awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$OUT/.batch/states.$$" >&2
     counts <"$OUT/.batch/states.$$"
@@ -342,6 +342,7 @@ case $1 in
 begin | launch | end | status | manifest)
     mapfile -t names < <(shopt -s nullglob && LC_ALL=C && cd "$TRACES" && printf '%s\n' *.cf)
     names=("${names[@]%.cf}")
+    [[ ${names[0]} ]] || { say "no traces (*.cf) in $TRACES"; exit 3; }
     ;;
 esac
 

@@ -251,6 +251,9 @@ kill_all() {
     has "TRACES is a folder"
     TRACES=$T run -2 batch
     has "no traces (*.cf)"
+    # the last one goes after make has looked
+    TRACES=$T OUT=$T/out SCRIPTS=$ROOT/pipelines RECIPE_FILE=$PAGES run -3 bash "$ROOT/pipelines/batch.sh" end
+    has "batch: no traces (*.cf) in $T"
     run -2 batch RECIPE=none
     has "no recipe 'none'"
     run -2 batch RECIPE=leon4
