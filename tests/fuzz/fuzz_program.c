@@ -78,13 +78,15 @@ copy_words(volatile uint64_t *to, volatile uint64_t *from, size_t n)
 static void forget(void)
 {
     static uint64_t *first;
-    uint64_t *const now = (uint64_t *)(((uintptr_t)__start_program_data + 7) & ~(uintptr_t)7);
-    const size_t n = ((uintptr_t)__stop_program_data - (uintptr_t)now) / 8;
+    uint64_t *const now = (uint64_t *)(void *)__start_program_data;
+    const size_t bytes = (uintptr_t)__stop_program_data - (uintptr_t)now;
 
+    if ((uintptr_t)now % 8 || bytes % 8)
+        abort(); /* the sanitizer pads all to more than that */
     if (first)
-        copy_words(now, first, n);
-    else if ((first = malloc(n * 8)))
-        copy_words(first, now, n);
+        copy_words(now, first, bytes / 8);
+    else if ((first = malloc(bytes)))
+        copy_words(first, now, bytes / 8);
     else
         abort();
 }
