@@ -89,6 +89,22 @@ test: "five" { skip "no such hardware"; }'
     has "no suite 'none'"
 }
 
+@test "a second one in the same folder is refused, and leaves the first one's results" {
+    suite slow <<<"test: \"one\" { touch $T/begun; until [ -e $T/on ]; do sleep 0.1; done; }"
+    suite good <<<'test: "two" { true; }'
+    env -i PATH=/usr/bin:/bin HOME="$T" tree/tests/run slow >first 2>&1 3>&- &
+    gate begun
+    go good
+    touch on
+    [[ $status == 1 ]]
+    has "another tests/run is at work in build, whose results this one would remove"
+    wait $!
+    [[ $(tail -n 1 first) == "1 passed, 0 failed, 0 skipped" ]] || fail "$(<first)"
+    # a build of another compiler has its own, and what has ended is in nobody's way
+    go good
+    [[ $status == 0 ]]
+}
+
 @test "background processes of a test do not hold the runner up" {
     suite waits <<<'test: "one" { sleep 0.1 & wait; }'
     go
