@@ -361,11 +361,8 @@ END
     cf-infer -q --csv --compare ./claim.yaml once.cf >got
     grep -q '^L1,size,24576,.*,32768,cannot tell,"each measurement' got
     run -2 cf-infer --compare nothing atom.cf
-    mkdir -p sys/devices/system/cpu/cpu0/cache/index0
-    for f in level:1 type:Data size:24K ways_of_associativity:6 coherency_line_size:64 number_of_sets:64; do
-        echo "${f#*:}" >sys/devices/system/cpu/cpu0/cache/index0/"${f%:*}"
-    done
-    CF_SYSFS=$PWD/sys cf-infer -q --csv --compare host atom.cf >got
+    linux_caches <<<"1 Data 24K 6 64"
+    cf-infer -q --csv --compare host atom.cf >got
     grep -q '^L1,size,24576,24576,24576,0.9[0-9]*,24576,equal,' got
 }
 
@@ -392,19 +389,11 @@ hits() {
 }
 
 @test "and as in host, of which Linux claims what was measured" {
-    local i=0 f
-    while read -r level type size ways sets; do
-        mkdir -p sys/devices/system/cpu/cpu0/cache/index$i
-        for f in level:$level type:$type size:$size ways_of_associativity:$ways coherency_line_size:64 number_of_sets:$sets; do
-            echo "${f#*:}" >sys/devices/system/cpu/cpu0/cache/index$i/"${f%:*}"
-        done
-        i=$((i + 1))
-    done <<'END'
+    linux_caches <<'END'
 1 Data 48K 12 64
 1 Instruction 64K 16 64
 2 Unified 2048K 16 2048
 END
-    export CF_SYSFS=$PWD/sys
     cf-infer -q --compare host "$ROOT/samples/modeling/xeon-vm.cf" >compared
     ! grep differs compared || fail "what was measured there"
     cf-infer -q "$ROOT/samples/modeling/xeon-vm.cf" >here.yaml
@@ -657,6 +646,7 @@ policy() {
     cf-infer --compare ./m.yaml p.cf | grep -q '^L1,policy,srrip,,,[01]\.[0-9]*,srrip,equal,'
     sed -i 's/srrip/lru/' m.yaml
     cf-infer --compare ./m.yaml p.cf | grep -q '^L1,policy,srrip,,,[01]\.[0-9]*,lru,differs,'
+    some_host
     cf-infer --compare host p.cf | grep -q '^L1,policy,srrip,,,[01]\.[0-9]*,,not claimed,'
     # and none where none was measured
     probe atom.cf

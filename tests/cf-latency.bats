@@ -424,28 +424,17 @@ END
 
 @test "host: the latencies of the nearest described core, and it says whose they are" {
     [[ $(file -bL "$B/bin/cf-latency") == *$(uname -m | tr _ -)* ]] || skip "in emulation, /proc/cpuinfo is of another processor"
-    local sys=sys/devices/system/cpu level
-    for level in 1 2 3; do
-        mkdir -p $sys/cpu0/cache/index$((level - 1))
-        cd $sys/cpu0/cache/index$((level - 1))
-        echo $level >level
-        echo Unified >type
-        echo 64K >size
-        echo 4 >ways_of_associativity
-        echo 64 >coherency_line_size
-        cd - >/dev/null
-    done
-    echo Data >$sys/cpu0/cache/index0/type
+    linux_caches <<<$'1 Data 64K 4\n2 Unified 64K 4\n3 Unified 64K 4'
     stream loads.cf <<<$'op,addr,hit\nload,0x40,1\nload,0x80,2\nload,0x80,255'
-    run -0 --separate-stderr env CF_SYSFS=sys cf-latency -m host --summary loads.cf
+    run -0 --separate-stderr cf-latency -m host --summary loads.cf
     [[ $stderr =~ ^"cf-latency: the latencies are those of "([a-z0-9-]+)" ("[^\)]*"), the nearest core that is described, and not this machine's" ]]
     is "$(cf-latency -m "${BASH_REMATCH[1]}" --summary loads.cf)"
-    run -0 --separate-stderr env CF_SYSFS=sys cf-latency -q -m host --summary loads.cf
+    run -0 --separate-stderr cf-latency -q -m host --summary loads.cf
     [[ -z $stderr ]]
     # a level that the other machine does not have has none
-    echo 4 >$sys/cpu0/cache/index2/level
+    echo 4 >sys/devices/system/cpu/cpu0/cache/index2/level
     stream fourth.cf <<<$'op,addr,hit\nload,0x40,4'
-    run -2 env CF_SYSFS=sys cf-latency -q -m host --summary fourth.cf
+    run -2 cf-latency -q -m host --summary fourth.cf
     has "states no latency of a load at L4"
 }
 

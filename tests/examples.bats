@@ -83,6 +83,7 @@ setup() {
     lib_setup
     reached "manuals; its programs have suites"
     cp -R "$BATS_FILE_TMPDIR/have/." .
+    some_host
 }
 
 # examples PAGE: its commands, one a line, but those of Makefiles and C.

@@ -62,6 +62,26 @@ stream() {
     esac
 }
 
+# linux_caches: makes the `host` of this test from lines "LEVEL TYPE SIZE WAYS SETS", as Linux shows caches.
+linux_caches() {
+    local level type size ways sets i=0 at f
+    while read -r level type size ways sets; do
+        at=sys/devices/system/cpu/cpu0/cache/index$((i++))
+        mkdir -p $at
+        for f in "level:$level" "type:$type" "size:$size" "ways_of_associativity:$ways" coherency_line_size:64 \
+            ${sets:+number_of_sets:$sets}; do
+            echo "${f#*:}" >"$at/${f%:*}"
+        done
+    done
+    export CF_SYSFS=$PWD/sys
+}
+
+# some_host: where Linux shows no cache, as in many virtual machines, those of another machine are `host`.
+some_host() {
+    ! compgen -G '/sys/devices/system/cpu/cpu*/cache/index*' >/dev/null || return 0
+    linux_caches <<<$'1 Data 48K 12 64\n1 Instruction 32K 8 64\n2 Unified 1024K 16 1024\n3 Unified 32768K 16 32768'
+}
+
 # importing SOURCE TEXT ADDR: starts an importer on a pipe that stays open behind TEXT and returns
 # when t.cf holds a row with that address, which must not take the end of the input. Puts the
 # importer's process into $pid; the pipe is descriptor 8.

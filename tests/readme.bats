@@ -18,6 +18,7 @@ setup() {
         # `make` alone builds no tests
         [[ ${f##*/} == san || ${f##*/} == test ]] || ln -s "$f" build
     done
+    some_host
 }
 
 # tour: its commands, one a line. What stands for a program of the reader's becomes one, and the machine that is
