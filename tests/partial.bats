@@ -596,6 +596,7 @@ distances() {
 @test "refused: a partial result given to a program that takes none" {
     make_parts t.cf 15 1 5
     parts 1 t.cf cf-rank
+    some_host
     local program
     for program in cf-resolve cf-report cf-sweep cf-merge 'cf-select --op load' cf-annotate; do
         run -1 --separate-stderr bash -c "$program p.1.cf | cat; exit \${PIPESTATUS[0]}"
