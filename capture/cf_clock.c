@@ -40,13 +40,13 @@ static int steady(void)
 
 uint64_t cf_clock(void)
 {
-    unsigned cpu;
     uint64_t ticks;
 
     if (!steady())
         return now_ns();
+    /* after all that comes before (Intel SDM, volume 2B, RDTSC); not every processor has RDTSCP */
     _mm_lfence();
-    ticks = __rdtscp(&cpu);
+    ticks = __rdtsc();
     _mm_lfence();
     return ticks;
 }

@@ -205,7 +205,7 @@ THERE := $(foreach p,$(REAL),$(if $(shell command -v $(if $(filter cc1,$p),gcc,$
 # on the instructions that missed most in the model; with both; under the tracer. What the kernel does not
 # permit is left out, and cf-capture perf says why. Asked for once.
 MODES = $(eval MODES := $$(shell export PATH='$$(PATH)'; f=$$$$(mktemp) && { echo alone; \
-	if why=$$$$(cf-capture perf -q --coarse page-faults -o "$$$$f" -- true 2>&1); then echo objects breakpoints both; \
+	if why=$$$$(cf-capture perf -q --coarse page-faults --fine 64 -o "$$$$f" -- true 2>&1); then echo objects breakpoints both; \
 	else echo "no breakpoints: $$$$why" >&2; fi; echo trace; rm "$$$$f"; }))$(MODES)
 
 $(OUT)/cost: $(SCRIPTS)cacheperf-cost.c

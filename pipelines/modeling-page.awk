@@ -62,7 +62,7 @@ BEGIN {
     print "</style><h1>Caches by measurements</h1>"
     printf "<p>%s. Every curve to point at: <a href=here.html>this machine</a>, ", escaped(date)
     printf "%s <a href=%s.misses.html>by misses</a> and <a href=%s.time.html>by time</a>.</p>\n", escaped(model), model, model
-    print "<h2>This machine</h2><p>Measured, and what Linux claims of it.</p>"
+    print "<h2>This machine</h2><p>Measured, and what Linux claims of it, where it claims any.</p>"
     table("claimed.csv")
     text("here.yaml")
     print "<h3>likwid-topology</h3>"

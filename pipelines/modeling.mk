@@ -11,7 +11,7 @@
 #   recovery.csv          of MACHINES random machines: how many values were told right, told wrong, not told
 #   policies.csv          the policy of their first levels beside the one that was told
 #   here.cf, here.yaml    measurements of this machine, and its description
-#   claimed.csv           each value measured beside what Linux claims of this machine
+#   claimed.csv           each value measured beside what Linux claims of this machine, where it claims any
 #   topology.txt          what likwid-topology says, where it is installed
 #   page.html             all of that on one page; here.html, MODEL.misses.html, MODEL.time.html: every curve
 #
@@ -84,7 +84,7 @@ $(OUT)/here.yaml: $(OUT)/here.cf
 	@{ cf-infer $< || { [[ $$? == 1 ]] && echo '# no cache can be described'; }; } $(to)
 
 $(OUT)/claimed.csv: $(OUT)/here.cf
-	@cf-infer -q --compare host $< $(to)
+	@{ cf-infer -q --csv --compare host $< || { [[ $$? == 2 ]] && cf-infer -q --csv $<; }; } $(to)
 
 $(OUT)/topology.txt:
 	@mkdir -p $(@D)

@@ -97,6 +97,8 @@ judged() {
     run -0 make -s -j2 -C "$ROOT" -f pipelines/cacheperf.mk BIN="$B/bin" OUT="$T/out" ONLY=adi SEEDS=1 \
         RUNS=1 LASTING=1 REAL=mine COMMAND_mine="sort $T/text"
     cd out
+    # said where the kernel or the machine permits none
+    output=$(grep -v '^no breakpoints: ' <<<"$output")
     is "$(echo "results in $T/out, on one page in $T/out/report.html" && cat table2.csv)"
     local line
     awk -F, 'NR > 1 { print $1 "," $2 "," $3 "," $4 "," $5 "," $6 "," $7 "," $10 "," $12 }' table2.csv | same - <(
@@ -121,7 +123,7 @@ END
     # a real program: alone it takes what it takes
     grep -q '^mine,alone,[0-9.]*,[0-9.]*,[0-9]*,1.00,1.00$' table3.csv || fail "$(<table3.csv)"
     awk -F, '$2 == "trace" { exit !($6 > 1 && $7 > 1) }' table3.csv || fail "$(<table3.csv)"
-    if cf-capture perf -q --coarse page-faults -o t.cf -- true 2>messages; then
+    if cf-capture perf -q --coarse page-faults --fine 64 -o t.cf -- true 2>messages; then
         [ "$(cut -d, -f2 table3.csv | paste -sd' ')" = "mode alone objects breakpoints both trace" ] || fail "$(<table3.csv)"
         grep -q '>mine</text>' fig10.svg && grep -q '<svg ' report.html || fail "$(<fig10.svg)"
         # the bar is as high as the time

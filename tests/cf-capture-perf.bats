@@ -57,9 +57,13 @@ END
     cf-capture-trace -q -o "$D/earlier.cf" -- "$D/walk" 3 || [[ $? == 7 ]]
 }
 
-breakpoints() {
+samples() { # WORD...: of page faults, or the test is skipped
     local said
-    said=$(cf-capture-perf --coarse page-faults -q -o needed.cf -- true 2>&1) || skip "perf_event_open: $said"
+    said=$(cf-capture-perf --coarse page-faults "${@---fine=0}" -q -o needed.cf -- true 2>&1) || skip "$said"
+}
+
+breakpoints() {
+    samples --fine=64
 }
 
 @test "attributes of Intel are those of the paper's Table 1" {
@@ -92,6 +96,38 @@ breakpoints() {
     ! cf-capture-perf --probe || skip "this machine has counters"
     run -3 cf-capture-perf --event clx::MEM_INST_RETIRED:ALL_LOADS -- true
     has "--coarse page-faults"
+}
+
+@test "breakpoints that stop nothing: said, or refused where they are asked for" {
+    samples
+    # as in virtual machines that do not hand debug registers on: another event in place of a breakpoint
+    gcc -O1 -fPIC -shared -x c -o untold.so - <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+long syscall(long number, long a, long b, long c, long d, long e)
+{
+    static long (*real)(long, ...);
+    struct perf_event_attr *attr = (void *)a;
+    if (!real) real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    if (number == SYS_perf_event_open && attr->type == PERF_TYPE_BREAKPOINT) {
+        attr->type = PERF_TYPE_SOFTWARE;
+        attr->config = PERF_COUNT_SW_DUMMY;
+        attr->bp_type = 0;
+        attr->config1 = attr->config2 = 0;
+    }
+    return real(number, a, b, c, d, e);
+}
+END
+    run -0 env LD_PRELOAD="$PWD/untold.so" cf-capture-perf --coarse page-faults -q -o t.cf -- true
+    has "breakpoints can be set and stop nothing, as in some virtual machines: samples alone are recorded"
+    run -3 env LD_PRELOAD="$PWD/untold.so" cf-capture-perf --coarse page-faults --fine 64 -o no.cf -- true
+    run -3 env LD_PRELOAD="$PWD/untold.so" cf-capture-perf --coarse "$D/misses.cf" -o no.cf -- true
+    has "stop nothing"
+    [[ ! -e no.cf ]]
+    run -0 env LD_PRELOAD="$PWD/untold.so" cf-capture-perf --coarse page-faults -q --fine 0 -o t.cf -- true
+    is ""
 }
 
 @test "without counters it is refused, and the message says what to do" {
@@ -127,7 +163,7 @@ END
 }
 
 @test "what a small ring loses is counted in the stream and reported" {
-    breakpoints
+    samples
     run -0 cf-capture-perf --coarse page-faults --fine 0 --buffer 4K -o t.cf -- \
         sh -c 'for i in 1 2 3 4 5 6 7 8; do ls -R /usr/share/doc >/dev/null; done'
     [[ $output == *"records were lost"* ]]
@@ -193,7 +229,7 @@ line_of() {
 }
 
 @test "what runs in the library that records objects is no sample; without objects it is not there" {
-    breakpoints
+    samples
     run -7 --separate-stderr cf-capture-perf --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 2
     has "of the library that records heap objects" "$stderr"
     [[ $(cf-resolve -q t.cf | cf-rank -q --by function | grep -c shim_) == 0 ]]
@@ -204,7 +240,7 @@ line_of() {
 }
 
 @test "what has no heap objects is named: static and setuid programs, also started ones, and --pid" {
-    breakpoints
+    samples
     run -7 cf-capture-perf --coarse page-faults -o t.cf -- "$D/static" 2
     [[ $(grep -c "$D/static is linked statically" <<<"$output") == 1 ]]
     [[ $(rows access t.cf | wc -l) -gt 64 && $(rows object t.cf | wc -l) -le 1 ]]
@@ -221,7 +257,7 @@ line_of() {
 }
 
 @test "a program that changes its user ends its recording, which is said" {
-    breakpoints
+    samples
     [[ $(id -u) == 0 ]] || skip 'only root can make a program of somebody else'
     local folder
     folder=$(mktemp -d /tmp/cf-setuid-XXXXXX)
@@ -240,7 +276,7 @@ line_of() {
 }
 
 @test "a process that runs another program has none of the mappings and objects of the one before" {
-    breakpoints
+    samples
     run -7 cf-capture-perf -q --coarse page-faults -o t.cf -- bash -c 'a=(); for i in {1..5000}; do a[i]=$i; done; exec "$0" 2' "$D/heap"
     cf-cat --verify t.cf
     rows map t.cf >maps
@@ -315,7 +351,7 @@ END
 }
 
 @test "signal USR1: each segment is a whole one, with tasks, mappings and call stacks" {
-    breakpoints
+    samples
     cat >allocates.c <<'END'
 #include <stdlib.h>
 #include <unistd.h>
@@ -339,7 +375,7 @@ END
 }
 
 @test "signal USR1: what came until then can be read while the program runs on" {
-    breakpoints
+    samples
     local pid
     cf-capture-perf --coarse page-faults -o t.cf -- sh -c '"$0" 50; kill -USR1 $PPID; exec sleep 60' "$D/heap" \
         2>said 3>&- &

@@ -259,6 +259,7 @@ level() {
 }
 
 @test "where this machine measures as Linux claims, a stored trace misses by its description as by host" {
+    compgen -G '/sys/devices/system/cpu/cpu*/cache/index*' >/dev/null || skip "Linux shows no caches of this machine"
     local here=$BATS_FILE_TMPDIR/here.cf of='(L1D?,(size|ways|line_size)|L2,(size|ways)),' again
     for again in 1 2; do
         [[ -e $here ]] || cf-capture-probe -q --quick --by time -o "$here" || [[ $? == 1 ]]

@@ -126,8 +126,10 @@ static void dry_run(const struct cf_perf_options *o)
 }
 
 /* Exits where what is asked for cannot be had. */
-static void check(const struct cf_tool *t, const struct cf_perf_options *o)
+static void check(const struct cf_tool *t, struct cf_perf_options *o)
 {
+    static const char untold[] =
+        "this machine's breakpoints can be set and stop nothing, as in some virtual machines";
     struct cf_perf_event e;
     char why[512], text[256];
     int fd;
@@ -142,6 +144,12 @@ static void check(const struct cf_tool *t, const struct cf_perf_options *o)
     if (fd < 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s", cf_perf_why(errno, text, sizeof text));
     close(fd);
+    if (o->fine.most && !cf_perf_breakpoints_stop()) {
+        if (o->file || o->fine_given)
+            cf_die(t, CF_EXIT_ENVIRONMENT, "%s", untold);
+        cf_warn(t, "%s: samples alone are recorded, as with --fine 0", untold);
+        o->fine.most = 0;
+    }
 }
 
 static void geometry(struct cf_fine_options *f)
@@ -170,7 +178,7 @@ static void read_options(struct cf_tool *t, struct cf_perf_options *o, int argc,
         {"jitter", 0, CF_NUMBER(&o->jitter, 0, 50)},
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"coarse", 0, CF_TEXT(&o->coarse)},
-        {"fine", 0, CF_NUMBER(&o->fine.most, 0, 100000)},
+        {"fine", 0, CF_NUMBER(&o->fine.most, 0, 100000), .given = &o->fine_given},
         {"same-set", 0, CF_NUMBER(&o->fine.same_set, 2, 100000)},
         {"expire", 0, CF_NUMBER(&expire, 1, 3600000)},
         {"no-objects", 0, CF_FLAG(&o->heap.none)},

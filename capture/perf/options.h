@@ -25,6 +25,7 @@ struct cf_perf_options {
     struct cf_fine_options fine;
     struct cf_heap_options heap;
     int faults;                                 /* coarse samples are page faults */
+    int fine_given;                             /* breakpoints are asked for by an option */
     struct cf_perf_event named[CF_PERF_EVENTS]; /* the events of these names */
     int names;
     char *file; /* the earlier stream, or NULL */

@@ -66,7 +66,12 @@ const char *cf_watch_unable(const struct cf_watch_point *point, unsigned points)
         return "places in programs can be watched on x86-64 and AArch64 only";
     for (unsigned i = 0; i < points; i++)
         data += point[i].kind != CF_WATCH_BREAK;
-    return data > CF_WATCH_DATA_MOST ? "processors watch four places of data at most" : NULL;
+    if (data > CF_WATCH_DATA_MOST)
+        return "processors watch four places of data at most";
+    return data && !cf_watch_data_stops()
+               ? "this machine's debug registers can be set and stop nothing, as in some virtual "
+                 "machines"
+               : NULL;
 }
 
 struct cf_watch *cf_watch_new(struct cf_tool *tool, const char *option,

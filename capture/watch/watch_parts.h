@@ -88,6 +88,10 @@ int cf_watch_poke(pid_t tid, struct trap *trap, int in);
 /* A program begins in this process. */
 void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid);
 
+/* 0 where a child whose debug registers watch a word writes to it untold, as in some virtual
+   machines; 1 where it stops, or that cannot be tried. */
+int cf_watch_data_stops(void);
+
 /* Sets the thread's debug registers, or clears them. */
 void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on);
 

@@ -4,9 +4,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "capture/watch/watch_parts.h"
 #include "capture/watch/watch_symbol.h"
@@ -129,6 +132,30 @@ void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on)
         cf_watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
         errno != ESRCH)
         cf_warn(w->tool, "%s: debug registers: %s", w->option, strerror(errno));
+}
+
+int cf_watch_data_stops(void)
+{
+    static volatile long cell;
+    const struct cf_watch_data data = {(uint64_t)(uintptr_t)&cell, 4, CF_WATCH_WRITE};
+    const pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            raise(SIGKILL);
+        raise(SIGSTOP);
+        cell = 1;
+        _exit(0);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+        return 1;
+    if (cf_watch_arch_data(pid, &data, 1) == 0 && ptrace(PTRACE_CONT, pid, NULL, NULL) == 0 &&
+        waitpid(pid, &status, 0) == pid && !WIFSTOPPED(status))
+        return !WIFEXITED(status);
+    kill(pid, SIGKILL);
+    (void)waitpid(pid, &status, 0);
+    return 1;
 }
 
 int cf_watch_on_entry(struct cf_watch *w, struct thread *t)
