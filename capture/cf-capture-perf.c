@@ -22,6 +22,7 @@
 #include "capture/perf/opened.h"
 #include "capture/perf/options.h"
 #include "capture/perf/samples.h"
+#include "capture/watch/watch.h"
 #include "formats/program/cf_options.h"
 
 enum { TURN_MS = 10 }; /* between two readings of the rings */
@@ -294,6 +295,20 @@ static void open_all(struct capture *k, pid_t pid)
                 o.event[0].pmu);
 }
 
+/* The kernel has ptrace's debug registers and perf's breakpoints out of the same hands. */
+static void check_breakpoints(struct capture *k)
+{
+    static const struct cf_watch_point data = {.kind = CF_WATCH_WRITE};
+    const char *why = k->o.fine.most ? cf_watch_unable(&data, 1) : NULL;
+
+    if (!why)
+        return;
+    if (k->o.file || k->o.fine_given)
+        cf_die(k->tool, CF_EXIT_ENVIRONMENT, "breakpoints: %s", why);
+    cf_warn(k->tool, "breakpoints: %s: samples alone are recorded, as with --fine 0", why);
+    k->o.fine.most = 0;
+}
+
 /* The program waits at the pipe until its events are open. */
 static void start(struct capture *k, char **argv)
 {
@@ -346,6 +361,7 @@ int main(int argc, char **argv)
 
     cf_tool_init(&tool, argc, argv, "cf-capture-perf", cf_perf_usage);
     cf_perf_options(&tool, &k.o, argc, argv);
+    check_breakpoints(&k);
     status = k.o.pid ? 0 : cf_command_find(argv[optind], path, sizeof path);
     if (status)
         cf_die(&tool, status, "%s: %s", argv[optind],

@@ -62,6 +62,32 @@ stream() {
     esac
 }
 
+# untold_breakpoints: makes untold.so, with which debug registers can be set and stop nothing, as in some
+# virtual machines.
+untold_breakpoints() {
+    gcc -O1 -fPIC -shared -x c -o untold.so - <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <sys/user.h>
+long ptrace(int request, long pid, long addr, long data)
+{
+    static long (*real)(int, ...);
+    if (!real) real = (long (*)(int, ...))dlsym(RTLD_NEXT, "ptrace");
+    if (request == 6 /* PTRACE_POKEUSER */ && addr >= (long)offsetof(struct user, u_debugreg))
+        return 0;
+    return real(request, pid, addr, data);
+}
+END
+}
+
+# without SAID: skips the test, since a program of ours says that it cannot do what is needed. That breakpoints stop
+# nothing must be so.
+without() {
+    [[ $1 != *"stop nothing"* ]] || ! debug_register || fail "debug registers do stop: $1" || return
+    skip "$1"
+}
+
 # linux_caches: makes the `host` of this test from lines "LEVEL TYPE SIZE WAYS SETS", as Linux shows caches.
 linux_caches() {
     local level type size ways sets i=0 at f

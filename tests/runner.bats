@@ -100,7 +100,7 @@ test: "five" { skip "no such hardware"; }'
     has "another tests/run is at work in build, whose results this one would remove"
     wait $!
     [[ $(tail -n 1 first) == "1 passed, 0 failed, 0 skipped" ]] || fail "$(<first)"
-    # a build of another compiler has its own, and what has ended is in nobody's way
+    # what has ended is in nobody's way
     go good
     [[ $status == 0 ]]
 }

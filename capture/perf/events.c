@@ -180,29 +180,6 @@ void cf_perf_breakpoint(struct perf_event_attr *a, uint64_t addr)
     a->sample_regs_user = CF_RECORD_REGISTERS;
 }
 
-static void nothing(void)
-{
-}
-
-int cf_perf_breakpoints_stop(void)
-{
-    void (*volatile call)(void) = nothing;
-    struct perf_event_attr a;
-    uint64_t count = 0;
-    int fd, told;
-
-    cf_perf_breakpoint(&a, (uint64_t)(uintptr_t)call);
-    a.disabled = 0;
-    a.sample_period = 0;
-    fd = cf_perf_open(&a, 0, -1);
-    if (fd < 0)
-        return 1;
-    call();
-    told = read(fd, &count, sizeof count) == sizeof count;
-    close(fd);
-    return count > 0 || !told;
-}
-
 uint64_t cf_perf_jitter(const struct cf_perf_event *e, unsigned percent, uint64_t *seed)
 {
     const uint64_t period = e->attr.sample_period, reach = period * percent / 100;

@@ -45,8 +45,6 @@ int cf_perf_named(const char *names, uint64_t loads, uint64_t stores, struct cf_
 void cf_perf_faults(struct cf_perf_event *event);
 void cf_perf_track(struct perf_event_attr *attr);
 void cf_perf_breakpoint(struct perf_event_attr *attr, uint64_t addr);
-/* 0 where a breakpoint can be set and is passed untold, as in some virtual machines; else 1. */
-int cf_perf_breakpoints_stop(void);
 
 /* A period with so much chance in percent, as the event takes it. */
 uint64_t cf_perf_jitter(const struct cf_perf_event *e, unsigned percent, uint64_t *seed);

@@ -126,10 +126,8 @@ static void dry_run(const struct cf_perf_options *o)
 }
 
 /* Exits where what is asked for cannot be had. */
-static void check(const struct cf_tool *t, struct cf_perf_options *o)
+static void check(const struct cf_tool *t, const struct cf_perf_options *o)
 {
-    static const char untold[] =
-        "this machine's breakpoints can be set and stop nothing, as in some virtual machines";
     struct cf_perf_event e;
     char why[512], text[256];
     int fd;
@@ -144,12 +142,6 @@ static void check(const struct cf_tool *t, struct cf_perf_options *o)
     if (fd < 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s", cf_perf_why(errno, text, sizeof text));
     close(fd);
-    if (o->fine.most && !cf_perf_breakpoints_stop()) {
-        if (o->file || o->fine_given)
-            cf_die(t, CF_EXIT_ENVIRONMENT, "%s", untold);
-        cf_warn(t, "%s: samples alone are recorded, as with --fine 0", untold);
-        o->fine.most = 0;
-    }
 }
 
 static void geometry(struct cf_fine_options *f)

@@ -34,7 +34,8 @@ struct cf_watch;
    is changed. */
 int cf_watch_parse(char *text, struct cf_watch_point *p);
 
-/* Why this cannot be had here at all, or NULL. */
+/* Why this cannot be had here at all, or NULL. Whether debug registers stop anything is tried in a
+   child, and where that cannot be tried taken for granted. */
 const char *cf_watch_unable(const struct cf_watch_point *point, unsigned points);
 
 /* NULL without memory. `point` must stay; `option` is the one that asks for it, in messages. */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,26 +137,29 @@ void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on)
 
 int cf_watch_data_stops(void)
 {
+    enum { EITHER = WSTOPPED | WEXITED | WNOWAIT };
     static volatile long cell;
     const struct cf_watch_data data = {(uint64_t)(uintptr_t)&cell, 4, CF_WATCH_WRITE};
     const pid_t pid = fork();
-    int status;
+    siginfo_t info;
+    int untold;
 
+    if (pid < 0)
+        return 1;
     if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-            raise(SIGKILL);
-        raise(SIGSTOP);
-        cell = 1;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
+            raise(SIGSTOP);
+            cell = 1;
+        }
         _exit(0);
     }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
-        return 1;
-    if (cf_watch_arch_data(pid, &data, 1) == 0 && ptrace(PTRACE_CONT, pid, NULL, NULL) == 0 &&
-        waitpid(pid, &status, 0) == pid && !WIFSTOPPED(status))
-        return !WIFEXITED(status);
+    untold = waitid(P_PID, (id_t)pid, &info, EITHER) == 0 &&
+             cf_watch_arch_data(pid, &data, 1) == 0 && ptrace(PTRACE_CONT, pid, NULL, NULL) == 0 &&
+             waitid(P_PID, (id_t)pid, &info, EITHER) == 0 && info.si_code == CLD_EXITED;
     kill(pid, SIGKILL);
-    (void)waitpid(pid, &status, 0);
-    return 1;
+    (void)waitpid(pid, NULL, 0);
+    return !untold;
 }
 
 int cf_watch_on_entry(struct cf_watch *w, struct thread *t)
