@@ -81,6 +81,12 @@ long ptrace(int request, long pid, long addr, long data)
 END
 }
 
+# few SOME ALL: SOME, and with CF_LONG=1 ALL: how many are tried of what need not be tried whole at each change
+# (`tests/run-long suites` does).
+few() {
+    if [[ -n ${CF_LONG-} ]]; then echo "$2"; else echo "$1"; fi
+}
+
 # without SAID: skips the test, since a program of ours says that it cannot do what is needed. That breakpoints stop
 # nothing must be so.
 without() {

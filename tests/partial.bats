@@ -73,7 +73,7 @@ by_all() {
 
 @test "cf-histogram: every option, of parts" {
     local seed file
-    for seed in 21 22 23; do
+    for seed in $(few 23 "21 22 23"); do
         make_parts t.cf $seed $((seed % 3 + 1)) 12
         make_parts s.cf $seed 2 12 sampled
         for file in t.cf s.cf; do
@@ -100,7 +100,7 @@ by_all() {
 
 @test "cf-heatmap: every option, of parts and by processes" {
     local seed
-    for seed in 31 32; do
+    for seed in $(few 32 "31 32"); do
         make_parts t.cf $seed $((seed % 3 + 1)) 12
         agrees t.cf cf-heatmap
         by_all t.cf cf-heatmap --bins $seed --value misses --json
@@ -155,7 +155,7 @@ by_all() {
 
 @test "cf-mrc: every option, of parts; sampled distances, bounds and sets, too" {
     local seed file
-    for seed in 41 42; do
+    for seed in $(few 41 "41 42"); do
         make_parts t.cf $seed $((seed % 3 + 1)) 12
         make_parts s.cf $seed 2 12 sampled
         cf-distance -q --bound 100 t.cf -o bound.cf
@@ -208,7 +208,7 @@ distances() {
 
 @test "cf-distance: the parts of random recordings, every option, byte for byte" {
     local seed options n
-    for seed in 71 72 73; do
+    for seed in $(few 71 "71 72 73"); do
         make_parts t.cf $seed $((seed % 3 + 1)) 12
         for options in "" "--bound 50" "--sets 4" "--per process" "--per thread" "--for unified" "--for fetches" \
             "--line-size 32" "--columns addr" "--columns time,pid --per thread --sets 3" "--rate 1" \

@@ -158,7 +158,7 @@ static void watch(pid_t pid, int pidfd, int listener, struct run *r)
     for (;;) {
         struct pollfd p[2] = {{.fd = hung_up ? -1 : listener, .events = POLLIN},
                               {.fd = ended ? -1 : pidfd, .events = POLLIN}};
-        int n = poll(p, 2, ended ? 10000 : WALL_MS);
+        int n = poll(p, 2, WALL_MS);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {

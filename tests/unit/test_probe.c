@@ -11,6 +11,7 @@
 #include "tests/unit/probe_model.h"
 
 enum { SEEDS = 5, UNTOLD_PART = 100 }; /* of so many machines at most one */
+enum { SOME = MACHINES / 3 };          /* at each change; `tests/run-long models` tries all */
 enum { SMALL, BY_MISSES, ALL };        /* of which machines are tried */
 #ifdef CF_SANITIZED
 enum { TRIED = SMALL }; /* those of most lines take ten times as long */
@@ -230,7 +231,9 @@ int main(int argc, char **argv)
 {
     static struct model k;
     const uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0,
-                   machines = argc > 2 ? (uint32_t)atoi(argv[2]) : MACHINES;
+                   machines = argc > 2     ? (uint32_t)atoi(argv[2])
+                              : thorough() ? MACHINES
+                                           : SOME;
 
     if (argc == 1) {
         atom(&k);
