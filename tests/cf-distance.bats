@@ -310,8 +310,10 @@ as_alone() {
 }
 
 @test "-j: real traces, of several parts in one segment" {
-    local options
-    for options in "" "--sets 64" "--rate 0.1" "--bound 300" "--for unified"; do
+    local options some=("" "--bound 300")
+    # partial.bats has each option with parts that are small
+    [[ -z $(few '' 1) ]] || some+=("--sets 64" "--rate 0.1" "--for unified")
+    for options in "${some[@]}"; do
         # shellcheck disable=SC2086
         as_alone "$ROOT/samples/sqlite.cf" $options
     done
