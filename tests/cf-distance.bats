@@ -312,7 +312,7 @@ as_alone() {
 @test "-j: real traces, of several parts in one segment" {
     local options some=("" "--bound 300")
     # partial.bats has each option with parts that are small
-    [[ -z $(few '' 1) ]] || some+=("--sets 64" "--rate 0.1" "--for unified")
+    [[ -z ${CF_LONG-} ]] || some+=("--sets 64" "--rate 0.1" "--for unified")
     for options in "${some[@]}"; do
         # shellcheck disable=SC2086
         as_alone "$ROOT/samples/sqlite.cf" $options
