@@ -70,14 +70,18 @@ $(OUT)/%.png: $(OUT)/%.csv
 	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
 
 # For batch.mk: `results` says nothing, `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
-made = $(foreach n,$(NAMES),$(addprefix $(OUT)/$n/,$(1)))
-results: $$(call made,$$(RESULTS))
+results: $$(foreach n,$$(NAMES),$$(addprefix $$(OUT)/$$n/,$$(RESULTS)))
+# A command for each trace: the names of all are too many for one.
+define in_each # COMMANDS, in the folder of results if there is one
+$(foreach n,$(NAMES),@[ ! -d $(OUT)/$n ] || { cd $(OUT)/$n && $(1); }
+)
+endef
+tables = $(filter %.csv,$(RESULTS))
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
-	@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS))))
-	@for f in $(call made,$(RESULTS)); do [ -s $$f ] || rm -f $$f; done
+	$(call in_each,rm -f $(RESULTS:=.tmp) $(tables:.csv=.tmp.png); for f in $(RESULTS); do [ -s $$f ] || rm -f $$f; done)
 clean: tidy
-	@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS))))
+	$(call in_each,rm -f $(RESULTS) $(tables:.csv=.png))
 
 .DELETE_ON_ERROR:
 .PHONY: all results tidy clean

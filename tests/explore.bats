@@ -94,6 +94,23 @@ picture() {
     [[ -z $(find out -type f) ]] || fail "$(find out -type f)"
 }
 
+@test "tidy and clean, of more traces than one command takes by their names: what the recipe makes goes, the rest stays" {
+    local long n
+    long=$(printf '%0240d' 0)
+    mkdir many
+    for n in {100..199}; do
+        ln -s "$D/traces/cc1.cf" "many/$n-$long.cf"
+        mkdir -p "out/$n-$long"
+        echo 1 | tee "out/$n-$long"/{curve.csv,curve.png,sweep.csv.tmp,sweep.tmp.png,kept} >/dev/null
+        : >"out/$n-$long/classes.csv"
+    done
+    rm -r "out/150-$long"
+    run -0 explore TRACES="$T/many" tidy
+    find out -type f -printf '%f\n' | sort | uniq -c | awk '{ print $2, $1 }' | same - <(printf '%s 99\n' curve.csv curve.png kept)
+    run -0 explore TRACES="$T/many" clean
+    find out -type f -printf '%f\n' | sort -u | same - <(echo kept)
+}
+
 @test "no traces: a message" {
     mkdir none
     run ! explore TRACES="$T/none"
