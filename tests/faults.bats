@@ -35,7 +35,7 @@ kinds() {
     kinds capture
 }
 
-@test "what is wrong is found: a crash, other output, a status without a message, a leak of errors" {
+@test "what is wrong is found: a crash, other output, a status without a message, a leak of errors, what hangs or is left" {
     local want
     cat >bad.c <<'END'
 #include <fcntl.h>
@@ -52,8 +52,10 @@ int main(int argc, char **argv)
     if (c == 'm') return strcpy(p, "x")[0] != 'x';
     if (!p) return fprintf(stderr, "bad: out of memory\n"), 3;
     if (fd < 0) return c == 'o' ? 3 : (fprintf(stderr, "bad: open\n"), 3);
-    if (read(fd, text, 4) != 4 && c != 'r') return fprintf(stderr, "bad: read\n"), c == 's' ? 1 : 3;
-    if (close(fd) != 0 && c == 'h') for (;;) pause();
+    int got = read(fd, text, 4) == 4;
+    if (!got && c == 'l' && fork() == 0) for (;;) pause();
+    if (!got && c != 'r') return fprintf(stderr, "bad: read\n"), c == 's' ? 1 : 3;
+    if (close(fd) != 0 && (c == 'h' || (c == 'l' && fork() == 0))) for (;;) pause();
     puts(text);
     if (fflush(stdout) != 0 && c != 'w') return fprintf(stderr, "bad: write\n"), 3;
     return 0;
@@ -70,6 +72,13 @@ END
     has "bad: read 1: status 1: bad: read"
     run -1 faults -k write -- ./bad w
     has "bad: write 1: status 0, other output"
+    run -1 faults -k close -n 1 -w 4 -- ./bad h
+    has "bad: close 1: hangs"
+    # seen by what they may still call, and where no call is watched
+    for want in read close; do
+        run -1 faults -k $want -n 1 -w 4 -- ./bad l
+        has "bad: $want 1: leaves processes behind"
+    done
     # and a right one, all kinds
     run -0 faults -- ./bad -
     [[ $output =~ ^bad:\ ([0-9]+)\ runs,\ 0\ wrong$ ]] && ((BASH_REMATCH[1] >= 12)) || fail "$output"

@@ -38,7 +38,8 @@ extern struct setup {
     const char *input, *before, *compared; /* as the options -i, -b, -c; NULL: none */
     const char *files[FILES];              /* those that are compared */
     unsigned file_count;
-    int started; /* as the option -s */
+    int started;  /* as the option -s */
+    int patience; /* milliseconds without a call or an end, after which a run hangs */
 } setup;
 extern struct faults *page;
 
