@@ -199,10 +199,7 @@ static void addresses(struct cf_packed *p, const uint16_t *code, size_t rows, ui
         n -= stop - i;
         for (; i < stop; i++) {
             const struct cf_info *of = &info[code[i]];
-            uint64_t scaled = last[of->ref];
-            if (__builtin_expect(of->times != 1, 0)) /* each waits for one before: no multiplying */
-                scaled *= of->times;
-            out[i] = last[of->kind] = scaled + ahead[of->kind];
+            out[i] = last[of->kind] = last[of->ref] * of->times + ahead[of->kind];
         }
         if (i == rows)
             break;
