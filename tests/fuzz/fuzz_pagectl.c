@@ -141,7 +141,7 @@ static void request(struct file *file, unsigned which, const uint8_t *bytes, siz
     long result;
 
     must(takes <= ROOM);
-    memset(memory, 0, sizeof memory);
+    memset(memory, 0, takes);
     n = n < takes ? n : takes;
     memcpy(memory, bytes, n);
     user = memory;
