@@ -423,7 +423,7 @@ END
 }
 
 @test "host: the latencies of the nearest described core, and it says whose they are" {
-    [[ $(file -bL "$B/bin/cf-latency") == *$(uname -m | tr _ -)* ]] || skip "in emulation, /proc/cpuinfo is of another processor"
+    in_emulation "/proc/cpuinfo is of another processor"
     linux_caches <<<$'1 Data 64K 4\n2 Unified 64K 4\n3 Unified 64K 4'
     stream loads.cf <<<$'op,addr,hit\nload,0x40,1\nload,0x80,2\nload,0x80,255'
     run -0 --separate-stderr cf-latency -m host --summary loads.cf

@@ -15,6 +15,8 @@ ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 B=${CF_B:-build}
 [[ $B == /* ]] || B=$ROOT/$B
 PATH=$B/bin:$B/test:$PATH
+# Where programs run in emulation Valgrind does not, so that this machine's records (tests/arm64).
+[[ ! -d $B/here ]] || PATH=$B/here/bin:$PATH
 export ROOT B PATH
 # Results must not depend on who runs the tests, nor on how: tests/run and `bats FILE` are the same.
 export LC_ALL=C.UTF-8 TZ=UTC
@@ -85,6 +87,17 @@ END
 # (`tests/run-long suites` does).
 few() {
     if [[ -n ${CF_LONG-} ]]; then echo "$2"; else echo "$1"; fi
+}
+
+# emulated: true where the programs of this build are for another processor (e_machine, ELF header), and so run
+# in emulation.
+emulated() {
+    ! cmp -s -i 18 -n 2 "$B/bin/cf-cat" /proc/$$/exe
+}
+
+# in_emulation WHY: skips the test where programs run in emulation, which does not do what it needs.
+in_emulation() {
+    ! emulated || skip "in emulation $1"
 }
 
 # without SAID: skips the test, since a program of ours says that it cannot do what is needed. That breakpoints stop
