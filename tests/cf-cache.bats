@@ -593,6 +593,7 @@ instructions() {
 @test "snapshots: work grows with the accesses, also where CPUs and processes take turns" {
     need valgrind "it counts instructions"
     sanitized && skip "sanitizers do not run in valgrind"
+    in_emulation "Valgrind does not run"
     levels 64 'name: L1, size: 4KiB, ways: 4' 'name: L2, size: 16KiB, ways: 4, shared_by: 2'
     few=$(instructions 7000) many=$(instructions 14000)
     ((2 * many < 5 * few)) || fail "$few instructions for 7000 accesses, $many for 14000"
