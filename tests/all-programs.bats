@@ -19,6 +19,7 @@ setup_file() {
 
 setup() {
     lib_setup
+    PATH=${PATH#"$B/here/bin:"}
     # not at each command of what is called thousands of times: that takes longer than the programs do,
     # and what fails here says so itself
     # shellcheck disable=SC2046 # names

@@ -81,7 +81,19 @@ breakpoints() {
     [[ ${lines[0]} == *" sample_period=256 "* ]]
 }
 
+# wrong_events EVENT: what is none, and where events have no place
+wrong_events() {
+    run -2 cf-capture-perf --dry-run --event "${1%%::*}::NO_SUCH"
+    has "'${1%%::*}::NO_SUCH': event not found"
+    run -2 cf-capture-perf --dry-run --event "$1",
+    run -2 cf-capture-perf --coarse page-faults --event "$1" -- true
+    ! cf-capture-perf --probe || skip "this machine has counters"
+    run -3 cf-capture-perf --event "$1" -- true
+    has "--coarse page-faults"
+}
+
 @test "events by the names of libpfm4: those of Table 1 have its values, others their own" {
+    [[ $(built_for) == x86_64 ]] || skip "libpfm4 knows those of its own architecture alone"
     run -0 cf-capture-perf --dry-run --vendor intel --fine 0
     local intel=$output
     run -0 cf-capture-perf --dry-run --fine 0 --event \
@@ -89,13 +101,14 @@ breakpoints() {
     is "$intel"
     run -0 cf-capture-perf --dry-run --fine 0 --loads 700 --event nhm::MEM_INST_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=9
     [[ ${#lines[@]} == 1 && ${lines[0]} == "loads: type=4 config=0x100b config1=0x9 sample_period=700 precise_ip=2 "* ]]
-    run -2 cf-capture-perf --dry-run --event clx::NO_SUCH
-    has "'clx::NO_SUCH': event not found"
-    run -2 cf-capture-perf --dry-run --event clx::MEM_INST_RETIRED:ALL_LOADS,
-    run -2 cf-capture-perf --coarse page-faults --event clx::MEM_INST_RETIRED:ALL_LOADS -- true
-    ! cf-capture-perf --probe || skip "this machine has counters"
-    run -3 cf-capture-perf --event clx::MEM_INST_RETIRED:ALL_LOADS -- true
-    has "--coarse page-faults"
+    wrong_events clx::MEM_INST_RETIRED:ALL_LOADS
+}
+
+@test "events of ARM by the names of libpfm4" {
+    [[ $(built_for) == aarch64 ]] || skip "libpfm4 knows those of its own architecture alone"
+    run -0 cf-capture-perf --dry-run --fine 0 --loads 700 --event arm_n1::MEM_ACCESS_RD
+    [[ ${#lines[@]} == 1 && ${lines[0]} == "loads: type=4 config=0x66 config1=0x0 sample_period=700 "* ]]
+    wrong_events arm_n1::MEM_ACCESS_RD
 }
 
 @test "breakpoints that stop nothing: said, or refused where they are asked for" {
