@@ -11,7 +11,7 @@ BYTES=131072 PAGES=32 PERIOD=50000 SLICE=200000 TIME=1600000
 # The recordings are made once for all tests.
 cacheflow() {
     # shellcheck disable=SC2086 # DRY is an option or nothing
-    make -s ${DRY:-} -C "$ROOT" -f pipelines/cacheflow.mk BIN="$B/bin" OUT="$BATS_FILE_TMPDIR/out" PICTURES="${PICTURES:-0}" \
+    make -s ${DRY:-} -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$BATS_FILE_TMPDIR/out" PICTURES="${PICTURES:-0}" \
         SYNTH_BYTES=$BYTES SYNTH_PERIOD=8192 LIMIT=1500000 TIME=$TIME PERIOD=$PERIOD SLICE=$SLICE \
         TEXT=6000 ROWS=1000 UNIT="$BATS_FILE_TMPDIR/unit.c" REPL_SETS=200 REPL_TIMES=40 "${@/#/$BATS_FILE_TMPDIR/out/}"
 }

@@ -94,7 +94,7 @@ judged() {
 @test "two defects and a mended twin, one seed: all tables and the page" {
     need valgrind 'records the programs'
     seq 3000 >text
-    run -0 make -s -j2 -C "$ROOT" -f pipelines/cacheperf.mk BIN="$B/bin" OUT="$T/out" ONLY=adi SEEDS=1 \
+    run -0 make -s -j2 -C "$ROOT" -f pipelines/cacheperf.mk BIN="$BIN" OUT="$T/out" ONLY=adi SEEDS=1 \
         RUNS=1 LASTING=1 REAL=mine COMMAND_mine="sort $T/text"
     cd out
     # said where the kernel or the machine permits none

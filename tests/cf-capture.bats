@@ -145,13 +145,13 @@ zeta                                                ready: always'
 @test "no source: the emulator for a program of another architecture" {
     source_at x/bin trace 0 "ready: yes"
     source_at x/bin qemu 0 "ready: yes"
-    # this machine's own program, and the same with another machine, word size or byte order
-    cp /bin/true foreign
+    # a program for the same processor, and the same with another machine, word size or byte order
+    cp "$B/bin/cf-cat" foreign
     run -7 only -- ./foreign
     has 'trace of x/bin:'
     local change
     for change in 4=01 5=02 18=7e; do
-        cp /bin/true foreign
+        cp "$B/bin/cf-cat" foreign
         # shellcheck disable=SC2059 # the escape is meant
         printf "\\x${change#*=}" | dd of=foreign bs=1 seek="${change%=*}" conv=notrunc status=none
         run -7 --separate-stderr only -o f -- ./foreign -x
