@@ -183,6 +183,7 @@ END
 }
 
 @test "--resolve: signals, readers that go away, a full disk, no cf-resolve" {
+    in_emulation "Valgrind does not run"
     cat >waits.c <<'END'
 #include <fcntl.h>
 #include <unistd.h>
@@ -240,6 +241,7 @@ END
 }
 
 @test "--resolve of a program of another architecture" {
+    in_emulation "this machine's emulators load no plugin for another"
     need aarch64-linux-gnu-gcc "the cross compiler"
     need qemu-aarch64 "the emulator"
     aarch64-linux-gnu-gcc -O1 -g -pthread -o arm64 "$ROOT/capture/qemu/test/programs.c"
