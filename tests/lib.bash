@@ -16,7 +16,8 @@ B=${CF_B:-build}
 [[ $B == /* ]] || B=$ROOT/$B
 PATH=$B/bin:$B/test:$PATH
 # Where pipelines find the programs. In emulation Valgrind does not run, so that what records is this machine's
-# (tests/arm64).
+# (tests/arm64). Not exported: a pipeline without BIN is to find them by itself.
+# shellcheck disable=SC2034 # of suites
 BIN=$B/bin
 [[ ! -d $B/here ]] || BIN=$B/here/bin PATH=$B/here/bin:$PATH
 export ROOT B PATH

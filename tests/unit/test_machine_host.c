@@ -134,7 +134,8 @@ static void left_out(void)
     ok(m->source && strstr(m->source, "cpu3"), "the source names the CPU that was read");
     if (processor_named())
         ok(m->latency_of && m->latency_source && m->memory.stated,
-           "the latencies are those of a described core: %s", m->latency_of ? m->latency_of : "none");
+           "the latencies are those of a described core: %s",
+           m->latency_of ? m->latency_of : "none");
     else
         ok(!m->latency_of && !m->latency_source && !m->memory.stated,
            "no latencies where /proc/cpuinfo is of another architecture");
