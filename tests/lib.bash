@@ -15,11 +15,11 @@ ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 B=${CF_B:-build}
 [[ $B == /* ]] || B=$ROOT/$B
 PATH=$B/bin:$B/test:$PATH
-# Where pipelines find the programs. In emulation Valgrind does not run, so that what records is this machine's
-# (tests/arm64). Not exported: a pipeline without BIN is to find them by itself.
+# In emulation Valgrind does not run, so that what records is this machine's (tests/arm64).
+[[ ! -d $B/here ]] || PATH=$B/here/bin:$PATH
+# Where pipelines find the programs; not exported, since one without BIN is to find them by itself.
 # shellcheck disable=SC2034 # of suites
-BIN=$B/bin
-[[ ! -d $B/here ]] || BIN=$B/here/bin PATH=$B/here/bin:$PATH
+BIN=${PATH%%:*}
 export ROOT B PATH
 # Results must not depend on who runs the tests, nor on how: tests/run and `bats FILE` are the same.
 export LC_ALL=C.UTF-8 TZ=UTC
