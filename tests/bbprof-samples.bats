@@ -7,8 +7,6 @@ load lib
 setup() {
     lib_setup
     reached "a model"
-    # heap memory is that of brk(), also in large pieces, as cf-capture-pages' runs have it
-    export MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=1048576
 }
 
 # built PROGRAM...
@@ -19,12 +17,13 @@ built() {
     done
 }
 
-# profile NAME PROGRAM [ARGUMENT]...: NAME.cf is the profile of the observed function, NAME.csv its ranks.
+# profile NAME PROGRAM [ARGUMENT]...: NAME.cf is the profile of the observed function, NAME.csv its ranks. The
+# program's heap memory is that of brk(), also in large pieces, as cf-capture-pages' runs have it.
 profile() {
     local name=$1
     shift
-    (set -o pipefail && cf-capture trace -q -i --own-allocator --function observed -- "$@" 2>messages |
-        cf-resolve -q | cf-pages -q -m zynq-ultrascale -o "$name.cf") || fail "$(<messages)" || return
+    (set -o pipefail && MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=1048576 cf-capture trace -q -i --own-allocator \
+        --function observed -- "$@" 2>messages | cf-resolve -q | cf-pages -q -m zynq-ultrascale -o "$name.cf") || fail "$(<messages)" || return
     cf-rank -q --by page --value gain "$name.cf" >"$name.csv"
 }
 
