@@ -77,6 +77,14 @@ setup_file() {
         cf-resolve --sysroot /srv/board	needs a board's file system
         cf-capture qemu --system	needs a program for a board; suite cf-capture-qemu
 END
+    ! emulated || sed 's/^ *//' >>why <<'END'
+        cf-cache -m host	in emulation, /proc/cpuinfo is of another processor
+        cf-report --html report.html -- sort	in emulation, Valgrind does not run, nor what cf-report records with
+        cf-capture -o ls.cf	nor what cf-capture starts
+        cf-capture perf --coarse page-faults	in emulation, there is no perf_event_open
+        cf-capture qemu	in emulation, no emulator loads the plugin
+        cf-resolve filter.cf	is of that recording
+END
     cf-capture-perf --coarse page-faults --fine 64 -q -o t.cf -- true 2>said ||
         printf 'cf-capture perf --coarse earlier.cf\t%s\n' "$(tail -n 1 said)" >>why
     rm -f said t.cf
