@@ -282,6 +282,7 @@ level() {
 }
 
 @test "less memory than --max takes: said, no file" {
+    in_emulation "the emulator needs memory of its own"
     [[ $B != */san ]] || skip "sanitizers need address space"
     run -3 bash -c 'ulimit -v 60000; exec cf-capture-probe --quick -o p.cf'
     has 'MiB: ' && has 'give a smaller --max'
@@ -384,6 +385,7 @@ more_patterns_of_data() { # as it
 }
 
 @test "patterns are what they claim to be: recorded, they fall into the lines, sets and pages of their rows" {
+    in_emulation "Valgrind does not run"
     ! sanitized || skip "Valgrind runs no program that is built with the sanitizers"
     cf-capture trace --probe || skip "nothing can be recorded here"
     WALKER=$B/test/walk_patterns
@@ -413,6 +415,7 @@ more_patterns_of_data() { # as it
 }
 
 @test "the program itself, recorded: its windows are read from line to line, and nothing else of its buffer" {
+    in_emulation "Valgrind does not run"
     ! sanitized || skip "Valgrind runs no program that is built with the sanitizers"
     cf-capture trace --probe || skip "nothing can be recorded here"
     # no cache of 4 KiB: the two windows are all that is measured, unless one was disturbed and seemed to take longer
@@ -441,6 +444,7 @@ END
 }
 
 @test "patterns in AArch64 code: the same, in emulation, where their times mean nothing" {
+    in_emulation "no emulator loads the plugin"
     cf-capture qemu --probe || skip "no emulator that records"
     command -v aarch64-linux-gnu-gcc >/dev/null || skip "no cross compiler"
     (cd "$ROOT" && aarch64-linux-gnu-gcc -O2 -static -D_GNU_SOURCE -I. -o "$BATS_TEST_TMPDIR/arm64" \
@@ -517,6 +521,7 @@ END
 }
 
 @test "measurements that are spoilt, more than a tenth of them, are said to be, and tell nothing" {
+    in_emulation "the stand-in is not for the same processor"
     told
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
     LD_PRELOAD=$T/told.so TOLD_CPU=5000 cf-capture-probe --quick --by time --cpu "$cpu" --max 32K -o p.cf 2>said || [[ $? == 1 ]]
