@@ -27,7 +27,7 @@ setup_file() {
 
 # plus_plus: this test's program is of C++.
 plus_plus() {
-    in_emulation "no library of C++ is there"
+    in_emulation "there is no compiler of C++"
 }
 
 setup() {
