@@ -24,7 +24,7 @@ pipeline_files() {
     for file in "$x"/bin/*; do ldd "$file" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*'; done | sort -u | while read -r file; do
         mkdir -p "$x/${file%/*}" && cp -L "$file" "$x/$file"
     done
-    make -s -C "$ROOT" -f pipelines/cacheflow.mk OUT="$x/out" TEXT=12000 ROWS=10 UNIT="$ROOT/samples/cacheflow/repl.c" \
+    make -s -C "$ROOT" -f pipelines/cacheflow.mk OUT="$x/out" TEXT=8000 ROWS=10 UNIT="$ROOT/samples/cacheflow/repl.c" \
         "$x"/out/{synth,bomb,repl,text.txt,script.sql,unit.i}
 }
 
@@ -33,20 +33,22 @@ setup_file() {
     [[ -z $WHY ]] || return 0
     [[ $(uname -m) == x86_64 ]] || { WHY="the programs of this build do not run in a guest of x86-64" && return; }
     pipeline_files
-    local times='SYNTH_SNAP=5ms SNAP=20ms LEAD=10ms'
+    local times='SYNTH_SNAP=5ms SNAP=20ms LEAD=10ms' unlooked
+    # each byte of freed memory the kernel looks at in kmod-x86, too; here that is a third of the time
+    unlooked=$(few 'page_poison=0 slub_debug=-' '')
     # a kernel that looks for errors is many times as slow, and the module's buffer no larger
-    [[ ${CF_GUEST_RELEASE-} != debug ]] || times='SYNTH_SNAP=50ms SNAP=200ms LEAD=100ms'
-    { echo "times='$times'" && cat; } <<'END' | guest_boot amd64 board -smp 2 -m 1024
-insmod /cacheflow.ko backend=model model_sets=512 size=67108864
+    [[ ${CF_GUEST_RELEASE-} != debug ]] || { times='SYNTH_SNAP=50ms SNAP=200ms LEAD=100ms' && unlooked=; }
+    { echo "times='$times'" && cat; } <<'END' | guest_boot amd64 board -smp 2 -m 512 -append "$unlooked"
+insmod /cacheflow.ko backend=model model_sets=128 size=16777216
 insmod /tagram.ko
 echo 3 >/proc/sys/vm/nr_hugepages
-taskset 2 occupy 512 16 &
+taskset 2 occupy 128 16 &
 occupy=$!
 cd /suite
-# a way is as large as 512 sets make it
+# a way is as large as 128 sets make it
 make -s -f pipelines/cacheflow.mk BIN=/bin OUT=/out DEVICE=/dev/cacheflow PICTURES=0 PROGRAMS="gzip mine" \
     COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 20" UNIT=samples/cacheflow/repl.c $times PASSES2=100 \
-    PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=32768 REPL_SETS=512 REPL_TIMES=5 >/tmp/said 2>&1
+    PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128 REPL_TIMES=2 >/tmp/said 2>&1
 status=$?
 kill $occupy
 cat /tmp/said
@@ -56,7 +58,8 @@ cf-capture snapshot -q --device /dev/cacheflow -r -e write:cell -o /tmp/d.cf -- 
     cf-capture perf -q --coarse page-faults --fine 64 --no-objects -o /tmp/p.cf -- /bin/nine
 [ $? = 0 ] && echo "CHECK ok breakpoints: 9" || echo "CHECK FAILED breakpoints: $(cf-cat --csv --table snapshot /tmp/d.cf 2>&1 | wc -l)"
 cd /out
-for f in *.csv; do sed "s/^/ROW $f /" "$f"; done
+# of heat maps, whose lines a serial port takes seconds for, some, and all that a test must not find
+for f in *.csv; do sed -n "/unresolved/s/^/ROW $f /p;t;1,99s/^/ROW $f /p" "$f"; done
 END
 }
 
