@@ -326,11 +326,9 @@ walked() {
     [[ $recorder != cf-capture-trace ]] || set -- "$@" --function walk
     "$recorder" -q "$@" -o w.cf --command-output base -- "$WALKER" "$experiment" "$parameter"
     base=$(<base)
-    cf-cat --csv --table access --columns op,addr,size w.cf |
-        awk -F, -v base="${base%000000}" -v op=$op "$HEX"'
-            $1 == op && index($2, base) == 1 && length($2) == length(base) + 6 {
-                at = hex(substr($2, length(base) + 1))
-                if (at < 2097152) print at, $3 }' >walk
+    cf-select -q --op "$op" --addr "$base+2097152" w.cf |
+        cf-cat --csv --table access --columns addr,size | awk -F, -v base="${base%000000}" "$HEX"'
+            NR > 1 { print hex(substr($1, length(base) + 1)), $2 }' >walk
 }
 
 # a function of awk, which has none for that: digits as a number
