@@ -17,7 +17,7 @@
 #ifdef CF_SANITIZED /* is after wrong code, of which there is the same in fewer machines */
 enum { FRAMES = 2, MACHINES = 3000, MACHINES_LONG = 20000 };
 #else
-enum { FRAMES = 2, MACHINES = 8000, MACHINES_LONG = 100000 };
+enum { FRAMES = 2, MACHINES = 4000, MACHINES_LONG = 100000 };
 #endif
 
 static unsigned shortest_line(const struct cf_machine *m, int fetch)

@@ -9,7 +9,7 @@
 #include "tests/unit/probe_infer.h"
 #include "tests/unit/probe_model.h"
 
-enum { EVERY = 5 };
+enum { EVERY = 11 };
 
 struct tally {
     uint32_t right, untold, wrong;

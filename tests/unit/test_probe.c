@@ -11,7 +11,7 @@
 #include "tests/unit/probe_model.h"
 
 enum { SEEDS = 5, UNTOLD_PART = 100 }; /* of so many machines at most one */
-enum { SOME = MACHINES / 3 };          /* at each change; `tests/run-long models` tries all */
+enum { SOME = MACHINES / 6 };          /* at each change; `tests/run-long models` tries all */
 enum { SMALL, BY_MISSES, ALL };        /* of which machines are tried */
 #ifdef CF_SANITIZED
 enum { TRIED = SMALL }; /* those of most lines take ten times as long */

@@ -16,7 +16,7 @@
 #ifdef CF_SANITIZED
 enum { EVERY = 75 };
 #else
-enum { EVERY = 23 };
+enum { EVERY = 43 };
 #endif
 
 enum {
