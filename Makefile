@@ -440,7 +440,7 @@ install-files:
 	$(Q)install -m 755 -- $(wildcard pipelines/*.sh) $(call D,$(shrdir)/pipelines)
 	$(Q)for f in $(RECORDED); do install -m 644 -- $$f $(call D,$(shrdir))/$$f || exit 1; done
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
-	    'libdir=$(patsubst $(PREFIX)/%,$${prefix}/%,$(libdir))' '' \
+	    libdir=$(call quoted,$(subst $(PREFIX)/,$${prefix}/,$(libdir))) '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
 	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
 	    'Libs: -L"$${libdir}" -lcf $(LIBCF_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc)
