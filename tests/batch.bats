@@ -2,6 +2,7 @@
 #
 # pipelines/batch.mk: every trace of a folder through a recipe, here, on hosts, on a cluster. Whatever
 # starts the workers, and whatever was killed before, the results have the same bytes.
+# Takes long: a cluster whose node dies.
 load lib
 
 setup_file() {
@@ -389,7 +390,8 @@ END
     [[ ! -e out/sort-0/.batch/whole && -s out/sort-0/.batch/failed && ! -e out/sort-0/pages.csv ]]
     # no parallel, and one that is not GNU's
     mkdir path
-    for p in /usr/bin/* /bin/*; do [[ ${p##*/} == @(parallel|sbatch) ]] || ln -sf "$p" path/; done
+    ln -sf /usr/bin/* /bin/* path/
+    rm -f path/{parallel,sbatch}
     PATH=$T/path run -2 batch LAUNCH=parallel
     has "it is in Debian's package parallel"
     printf '#!/bin/sh\necho parallel of moreutils\n' >path/parallel
