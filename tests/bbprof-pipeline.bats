@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # pipelines/bbprof.mk on its smallest programs, and what draws its curves.
+# Takes long: recordings under Valgrind.
 load lib
 
 setup() {

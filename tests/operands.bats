@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Accesses from instructions and registers, against what the tracer records of the same program. All levels of
 # optimisation and a million instructions: tests/run-long operands.
+# Takes long: programs step by step.
 load lib
 
 BUILD=(-static -nostdlib -fno-pie -no-pie -fno-stack-protector -ffreestanding -mno-red-zone -w)

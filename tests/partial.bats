@@ -2,6 +2,7 @@
 #
 # Partial results: what the same program makes of those of all parts is what it makes of the whole, and
 # what does not go together is refused; and processes that share a file.
+# Takes long: thousands of runs.
 load lib
 
 # whole_parts FILE COMMAND...: by 1, 2, 3, 7 and 64 parts, as of the whole
