@@ -139,7 +139,7 @@ by_us() {
 
 @test "a file that ends anywhere: one message with its place, status 1, and all whole records" {
     make_perf_data intel little file 5 5 >m.data
-    local n bytes least=0 rows
+    local n bytes least=0 rows said
     bytes=$(stat -c %s m.data)
     # records begin and end at multiples of 8
     for ((n = 0; n < bytes; n++)); do
@@ -147,8 +147,9 @@ by_us() {
         head -c $n m.data >cut.data
         status=0
         cf-capture-perf-data cut.data >cut.cf 2>err || status=$?
-        [[ $status == 1 && $(wc -l <err) == 1 ]] || fail "cut at $n: status $status" "$(<err)"
-        grep -q "cut.data: byte [0-9]*: " err || fail "cut at $n" "$(<err)"
+        mapfile -t said <err
+        [[ $status == 1 && ${#said[@]} == 1 ]] || fail "cut at $n: status $status" "${said[@]}"
+        [[ ${said[0]} =~ cut.data:\ byte\ [0-9]+:\  ]] || fail "cut at $n" "${said[@]}"
         ((n % 16)) || {
             rows=$({ cf-cat --csv cut.cf 2>/dev/null || :; } | grep -c 0x7f || :)
             ((rows >= least)) || fail "cut at $n: $rows rows, and fewer bytes gave $least"
