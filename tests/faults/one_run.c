@@ -246,7 +246,7 @@ struct run run_once(enum fault_kind kind, uint64_t nth)
     *page = (struct faults){.kind = kind, .nth = nth, .started = setup.started};
     for (unsigned i = 0; i < setup.file_count; i++)
         unlink(setup.files[i]);
-    /* what the program leaves behind becomes ours, but not what the command before it has started */
+    /* what the program leaves behind becomes ours, but not what the command before it left */
     if (prctl(PR_SET_CHILD_SUBREAPER, 0) < 0 || (setup.before && system(setup.before) != 0) ||
         prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         die(setup.before ? setup.before : "prctl");
