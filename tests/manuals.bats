@@ -72,8 +72,8 @@ in_help() {
         page=$(page_of "$p") || continue
         introduced "$page" | grep -oE -e '--.*' >page
         while read -r option; do
-            # The option, then one that does not exist: getopt must complain about the second alone.
-            said=$("$p" "$option" --no-such-option 2>&1 </dev/null >/dev/null) || :
+            # The option, an argument if it takes one, and one that does not exist: getopt must complain about that alone.
+            said=$("$p" "$option" --no-such-option --no-such-option 2>&1 </dev/null >/dev/null) || :
             ! [[ $said$'\n' =~ (unrecognized|unknown|invalid)\ option[^$'\n']*"$option"\'?$'\n' ]] ||
                 bad+="$p does not know $option of its page"$'\n'
         done <page
