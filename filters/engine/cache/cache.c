@@ -189,46 +189,40 @@ uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t 
     return n;
 }
 
-int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity)
+int cf_cache_list_room(struct cf_cache_list *l, size_t capacity)
 {
-    const size_t room = (size_t)capacity + 64;
+    const size_t more = capacity + (l->count ? capacity / 2 : 0), room = more + 64;
+    struct cf_cache_list new = {.capacity = (uint32_t)more};
 
     if (l->capacity >= capacity && l->line)
         return 0;
-    cf_cache_list_free(l);
-    l->line = malloc(room * sizeof(*l->line));
-    l->row = malloc(room * sizeof(*l->row));
-    l->flags = calloc(room, 1);
-    if (!l->line || !l->row || !l->flags) {
-        cf_cache_list_free(l);
+    if (capacity > UINT32_MAX / 2)
+        return -1;
+    new.line = malloc(room * sizeof(*new.line));
+    new.row = malloc(room * sizeof(*new.row));
+    new.flags = calloc(room, 1);
+    if (!new.line || !new.row || !new.flags) {
+        cf_cache_list_free(&new);
         return -1;
     }
-    l->capacity = capacity;
+    if (l->count)
+        (void)cf_cache_list_add(&new, l, 0, l->count);
+    cf_cache_list_free(l);
+    *l = new;
     return 0;
 }
 
 int cf_cache_list_add(struct cf_cache_list *l, const struct cf_cache_list *from, uint32_t at,
                       uint32_t count)
 {
-    const size_t all = (size_t)l->count + count;
-    struct cf_cache_list old = *l;
-
-    if (all > l->capacity || !l->line) {
-        *l = (struct cf_cache_list){0};
-        if (all > UINT32_MAX / 2 || cf_cache_list_room(l, (uint32_t)(all + all / 2)) != 0) {
-            *l = old;
-            return -1;
-        }
-        if (old.count)
-            (void)cf_cache_list_add(l, &old, 0, old.count);
-        cf_cache_list_free(&old);
-    }
     if (!count)
         return 0;
+    if (cf_cache_list_room(l, (size_t)l->count + count) != 0)
+        return -1;
     memcpy(l->line + l->count, from->line + at, count * sizeof(*l->line));
     memcpy(l->row + l->count, from->row + at, count * sizeof(*l->row));
     memcpy(l->flags + l->count, from->flags + at, count);
-    l->count = (uint32_t)all;
+    l->count += count;
     return 0;
 }
 

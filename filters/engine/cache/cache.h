@@ -97,8 +97,9 @@ struct cf_cache_list {
     uint8_t *flags;
 };
 
-/* Room for `capacity` references; what a list held is lost when it grows. -1 without memory. */
-int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity);
+/* Room for `capacity` references, those of the list among them, and for half as many more where it
+   had to grow. -1 without memory. */
+int cf_cache_list_room(struct cf_cache_list *l, size_t capacity);
 /* Appends `count` references of another list, from `at` on. -1 without memory. */
 int cf_cache_list_add(struct cf_cache_list *l, const struct cf_cache_list *from, uint32_t at,
                       uint32_t count);

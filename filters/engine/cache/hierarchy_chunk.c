@@ -365,23 +365,28 @@ static int copy_settled(struct cf_cache_list *to, const struct cf_cache_list *fr
     return 0;
 }
 
-static int run_batch(struct cf_chunk *c, struct cf_hierarchy *h, int level,
+static int run_batch(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
                      struct cf_cache_list *next)
 {
     static const uint8_t each[CF_FLUSH + 1] = {0, 1, 2, 3, 4, 5}; /* the row is the operation */
     uint8_t hit[sizeof each] = {0};
-    const int onward = h->tier[level].onward;
-    int bad = cfh_pipeline_level(h, level, &c->batch, each, hit);
+
+    return cfh_pipeline_level(h, level, l, each, hit,
+                              h->tier[level].onward == MEMORY ? NULL : next);
+}
+
+/* What has been copied. */
+static int run_copied(struct cf_chunk *c, struct cf_hierarchy *h, int level,
+                      struct cf_cache_list *next)
+{
+    const int bad = run_batch(h, level, &c->batch, next);
 
     c->batch.count = 0;
-    if (onward == MEMORY || bad)
-        return bad;
-    bad = cf_cache_list_add(next, &h->in[onward], 0, h->in[onward].count);
-    h->in[onward].count = 0;
     return bad;
 }
 
-/* Has a level take a list; where `extra` is not -1, with what its marks have become. */
+/* Has a level take a list; where `extra` is not -1, with what its marks have become. Between marks
+   that are far apart nothing is copied. */
 static int run_behind(struct cf_chunk *c, struct cf_hierarchy *h, int level,
                       const struct cf_cache_list *from, struct cf_cache_list *next, int extra)
 {
@@ -393,9 +398,18 @@ static int run_behind(struct cf_chunk *c, struct cf_hierarchy *h, int level,
     next->count = 0;
     for (uint32_t at = 0, n; at < from->count;) {
         n = (m ? m->at : from->count) - at;
-        n = n < BATCH - b->count ? n : BATCH - b->count;
-        if (cf_cache_list_add(b, from, at, n) != 0)
+        n = n < BATCH ? n : BATCH;
+        if (n > BATCH / 4) {
+            const struct cf_cache_list some = {.line = from->line + at,
+                                               .row = from->row + at,
+                                               .flags = from->flags + at,
+                                               .count = n};
+
+            if (run_copied(c, h, level, next) != 0 || run_batch(h, level, &some, next) != 0)
+                return -1;
+        } else if (cf_cache_list_add(b, from, at, n) != 0) {
             return -1;
+        }
         at += n;
         if (m && at == m->at) {
             if (copy_settled(b, from, m, (unsigned)extra) != 0)
@@ -404,10 +418,10 @@ static int run_behind(struct cf_chunk *c, struct cf_hierarchy *h, int level,
             done[kind]++;
             m = next_mark(c, done, &kind);
         }
-        if (b->count >= BATCH && run_batch(c, h, level, next) != 0)
+        if (b->count >= BATCH / 4 * 3 && run_copied(c, h, level, next) != 0)
             return -1;
     }
-    return run_batch(c, h, level, next);
+    return run_copied(c, h, level, next);
 }
 
 unsigned cf_hierarchy_stages(const struct cf_hierarchy *h)

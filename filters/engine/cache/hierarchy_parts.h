@@ -184,9 +184,10 @@ CF_SIMD_CODE(cfh_serial_rows_code, cfh_serial_rows);
    both, and fetches are NULL. -1 without memory, or where a chunk is refused. */
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit);
-/* One level behind the first: what follows from its events is added to the list of the next. */
+/* One level behind the first: what follows from its events is appended to `more`, or where that is
+   NULL goes to the list of the next. */
 int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
-                       const uint8_t *op, uint8_t *hit);
+                       const uint8_t *op, uint8_t *hit, struct cf_cache_list *more);
 /* Whether the pipeline serves the machine: no level acts on one before it. */
 int cfh_is_simple(const struct cf_hierarchy *h);
 /* The core at hand; a second one makes caches coherent. */

@@ -114,7 +114,7 @@ static void emit_all(struct tier *t, const struct run_of_level *r, const uint8_t
                      struct cf_cache_list *to)
 {
     const int through = !t->spec.write_back, allocate = t->spec.write_allocate;
-    uint32_t n = 0, k = 0;
+    uint32_t n = to->count, k = 0;
 
     for (uint32_t i = 0; i < r->count; i++) {
         const uint32_t at = r->row[i];
@@ -158,13 +158,13 @@ static void emit_all(struct tier *t, const struct run_of_level *r, const uint8_t
     to->count = n;
 }
 
-/* What arrives behind the first level, and at memory. */
+/* What arrives behind the first level, and at memory: events from `from` on. */
 static void count_events(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
-                         const uint8_t *op)
+                         uint32_t from, const uint8_t *op)
 {
     uint64_t *arrived = level == MEMORY ? h->memory : h->tier[level].arrived, writes = 0;
 
-    for (uint32_t i = 0; i < l->count; i++) {
+    for (uint32_t i = from; i < l->count; i++) {
         const unsigned f = l->flags[i], store = f & CF_RUN_STORE;
         /* memory keeps what is written and reads nothing for it */
         const int write = store && (level == MEMORY || (f & GIVEN));
@@ -214,7 +214,8 @@ static int merge(struct cf_hierarchy *h, struct cf_cache_list *l, const struct c
     struct cf_cache_list *to = &h->merged, swap;
     uint32_t a = 0, b = 0, n = 0;
 
-    if (cf_cache_list_room(to, l->count + more->count) != 0)
+    to->count = 0;
+    if (cf_cache_list_room(to, (size_t)l->count + more->count) != 0)
         return -1;
     while (a < l->count || b < more->count) {
         const int first = b == more->count || (a < l->count && l->row[a] < more->row[b]);
@@ -232,16 +233,23 @@ static int merge(struct cf_hierarchy *h, struct cf_cache_list *l, const struct c
     return 0;
 }
 
-/* One level: r holds its events. What follows from them is added to the list of the next. */
+/* One level: r holds its events. What follows from them is appended to `more`, or where that is
+   NULL goes to the list of the next level, in the order of the rows. */
 static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, int first,
-                     const uint8_t *op, uint8_t *hit)
+                     const uint8_t *op, uint8_t *hit, struct cf_cache_list *more)
 {
     struct tier *t = &h->tier[level];
     const int next = t->onward;
-    struct cf_cache_list *to = next == MEMORY || h->in[next].count ? &h->out : &h->in[next];
+    struct cf_cache_list *to = more;
+    uint32_t from;
 
+    if (!more) {
+        to = next == MEMORY || h->in[next].count ? &h->out : &h->in[next];
+        to->count = 0;
+    }
+    from = to->count;
     if (r->count > UINT32_MAX / 4 || room_for(t, r->count) != 0 ||
-        cf_cache_list_room(to, r->count * 3 + 2) != 0)
+        cf_cache_list_room(to, from + (size_t)r->count * 3 + 2) != 0)
         return -1;
     r->misses = cf_cache_batch(t->cache[t->at], r->line, r->flags, r->count, t->ways[h->core],
                                t->miss, t->victim);
@@ -253,12 +261,11 @@ static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, 
         watch_first(t, r);
     else if (t->watch)
         watch_level(t, r, op);
-    to->count = 0;
     if (t->spec.write_back && t->spec.write_allocate) {
         emit_misses(h, t, r, op, hit, to);
     } else {
         emit_all(t, r, op, hit, to);
-        count_events(h, next, to, op);
+        count_events(h, next, to, from, op);
     }
     if (next != MEMORY && to == &h->out && to->count)
         return merge(h, &h->in[next], to);
@@ -266,11 +273,11 @@ static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, 
 }
 
 int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
-                       const uint8_t *op, uint8_t *hit)
+                       const uint8_t *op, uint8_t *hit, struct cf_cache_list *more)
 {
     struct run_of_level r = {.line = l->line, .row = l->row, .flags = l->flags, .count = l->count};
 
-    return r.count ? run_level(h, level, &r, 0, op, hit) : 0;
+    return r.count ? run_level(h, level, &r, 0, op, hit, more) : 0;
 }
 
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
@@ -293,11 +300,11 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
                                      .flags = first->flags,
                                      .count = first->count};
 
-            bad = r.count && run_level(h, (int)i, &r, 1, op, hit) != 0;
+            bad = r.count && run_level(h, (int)i, &r, 1, op, hit, NULL) != 0;
         } else if (h->chunk) {
             bad = cfh_chunk_list(h->chunk, in, op) != 0;
         } else {
-            bad = cfh_pipeline_level(h, (int)i, in, op, hit) != 0;
+            bad = cfh_pipeline_level(h, (int)i, in, op, hit, NULL) != 0;
         }
         if (bad)
             return -1;
