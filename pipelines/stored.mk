@@ -70,18 +70,19 @@ $(OUT)/%.png: $(OUT)/%.csv
 	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
 
 # For batch.mk: `results` says nothing, `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
-results: $$(foreach n,$$(NAMES),$$(addprefix $$(OUT)/$$n/,$$(RESULTS)))
-# A command for each trace: the names of all are too many for one.
-define in_each # COMMANDS, in the folder of results if there is one
-$(foreach n,$(NAMES),@[ ! -d $(OUT)/$n ] || { cd $(OUT)/$n && $(1); }
-)
+# Of trace n these files. And what ends a command: the names of all traces are too many for one.
+made = $(addprefix $(OUT)/$n/,$(1))
+define newline
+
+
 endef
-tables = $(filter %.csv,$(RESULTS))
+results: $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
-	$(call in_each,rm -f $(RESULTS:=.tmp) $(tables:.csv=.tmp.png); for f in $(RESULTS); do [ -s $$f ] || rm -f $$f; done)
+	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \
+	    for f in $(call made,$(RESULTS)); do [ -s $$f ] || rm -f $$f; done$(newline))
 clean: tidy
-	$(call in_each,rm -f $(RESULTS) $(tables:.csv=.png))
+	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS))))$(newline))
 
 .DELETE_ON_ERROR:
 .PHONY: all results tidy clean
