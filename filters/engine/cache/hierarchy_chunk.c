@@ -102,8 +102,8 @@ struct cf_chunk *cf_chunk_new(const struct cf_machine *m)
         f->line = malloc(slots * sizeof *f->line);
         f->dirty = malloc(slots);
         f->used = malloc(cache->sets * sizeof *f->used);
-        f->here = malloc(cache->sets * sizeof *f->here);
-        bad = !f->line || !f->dirty || !f->used || !f->here;
+        f->may = malloc(cache->sets * sizeof *f->may);
+        bad = !f->line || !f->dirty || !f->used || !f->may;
     }
     if (!bad)
         return c;
@@ -119,7 +119,7 @@ void cf_chunk_free(struct cf_chunk *c)
         free(c->first[kind].line);
         free(c->first[kind].dirty);
         free(c->first[kind].used);
-        free(c->first[kind].here);
+        free(c->first[kind].may);
         free(c->first[kind].mark);
     }
     for (unsigned k = 0; k < 2; k++)
@@ -150,7 +150,7 @@ void cf_chunk_begin(struct cf_chunk *c)
             continue;
         cf_cache_clear(first_cache(c->h, kind));
         memset(f->used, 0, first_cache(c->h, kind)->sets * sizeof *f->used);
-        memset(f->here, 0, first_cache(c->h, kind)->sets * sizeof *f->here);
+        memset(f->may, 0, first_cache(c->h, kind)->sets * sizeof *f->may);
         f->marks = f->listed = 0;
         f->left = f->full = 0;
     }
@@ -179,10 +179,27 @@ static int64_t first_slot(const struct first *f, const struct cf_cache *cache, u
     const uint32_t set = cf_cache_index(cache, line);
     const size_t slot = (size_t)set * cache->ways;
 
-    for (uint32_t i = 0; f->here[set] && i < f->used[set]; i++)
+    for (uint32_t i = 0; i < f->used[set]; i++)
         if (f->line[slot + i] == line)
             return (int64_t)(slot + i);
     return -1;
+}
+
+/* One that missed: 1 where it is not settled. There is room. */
+static int missed_first(struct first *f, const struct cf_cache *cache, uint64_t line,
+                        uint64_t victim, unsigned class)
+{
+    const int leaves = victim != NO_LINE;
+    const uint64_t what = leaves ? victim & ~CF_CACHE_DIRTY : line;
+    const int64_t slot = leaves ? first_slot(f, cache, what) : use_first(f, cache, what);
+
+    if (leaves && slot >= 0)
+        leave_first(f, cache, (uint32_t)slot);
+    if (slot < 0 || (leaves && (victim & CF_CACHE_DIRTY)))
+        return 0;
+    f->mark[f->marks++] = (struct cf_chunk_mark){
+        .line = what, .slot = (uint32_t)slot, .class = (uint8_t) class, .leaves = (uint8_t)leaves};
+    return 1;
 }
 
 int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *line,
@@ -191,30 +208,22 @@ int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *l
     const int level = (int)(t - c->h->tier);
     struct first *const f = &c->first[c->h->first[KIND_DATA] == level ? KIND_DATA : KIND_FETCH];
     const struct cf_cache *cache = t->cache[t->at];
+    /* in registers, since bytes that are written might be anything in memory */
+    const struct cf_sets index = cache->index;
+    const uint64_t *const may = f->may, *const victim = t->victim;
+    const uint32_t *const miss = t->miss;
 
     if (!f->left && f->full == cache->sets)
         return 0;
     if (cf_array_room(&f->mark, &f->room, f->marks + misses, sizeof *f->mark) != 0)
         return -1;
     for (uint32_t k = 0; k < misses; k++) {
-        const uint32_t i = t->miss[k];
-        const int leaves = t->victim[k] != NO_LINE;
-        const uint64_t dirty = leaves ? t->victim[k] & CF_CACHE_DIRTY : 0;
-        const uint64_t what = leaves ? t->victim[k] & ~CF_CACHE_DIRTY : line[i];
-        const int64_t slot = leaves ? first_slot(f, cache, what) : use_first(f, cache, what);
+        const uint64_t left = victim[k] & ~CF_CACHE_DIRTY;
 
-        if (leaves && slot >= 0) {
-            f->line[slot] = NO_LINE;
-            f->here[(size_t)slot / cache->ways]--;
-            f->left--;
-        }
-        if (slot < 0 || dirty)
-            continue;
-        flags[i] |= UNSETTLED;
-        f->mark[f->marks++] = (struct cf_chunk_mark){.line = what,
-                                                     .slot = (uint32_t)slot,
-                                                     .class = (uint8_t)class_of_op(op, row[i]),
-                                                     .leaves = (uint8_t)leaves};
+        if (victim[k] != NO_LINE && !(may[cf_sets_index(&index, left)] & first_bit(left)))
+            continue; /* nearly all are settled so */
+        if (missed_first(f, cache, line[miss[k]], victim[k], class_of_op(op, row[miss[k]])))
+            flags[miss[k]] |= UNSETTLED;
     }
     return 0;
 }
@@ -225,14 +234,17 @@ int cfh_chunk_list(struct cf_chunk *c, struct cf_cache_list *l, const uint8_t *o
     const int split = c->h->first[KIND_DATA] != c->h->first[KIND_FETCH];
     const uint32_t first = to->count;
 
-    for (uint32_t i = 0; i < l->count; i++)
-        l->row[i] = op && op[l->row[i]] < CF_FLUSH ? op[l->row[i]] : CF_LOAD;
     if (!l->count)
         return 0;
     if (to->count + l->count > MOST_EVENTS)
         return cfh_chunk_refuse(c);
-    if (cf_cache_list_add(to, l, 0, l->count) != 0)
+    if (cf_cache_list_room(to, to->count + l->count) != 0)
         return -1;
+    memcpy(to->line + first, l->line, l->count * sizeof *l->line);
+    memcpy(to->flags + first, l->flags, l->count);
+    for (uint32_t i = 0; i < l->count; i++)
+        to->row[first + i] = op && op[l->row[i]] < CF_FLUSH ? op[l->row[i]] : CF_LOAD;
+    to->count += l->count;
     if (c->first[0].listed == c->first[0].marks && c->first[1].listed == c->first[1].marks)
         return 0;
     for (uint32_t i = first; i < to->count; i++) {
@@ -302,7 +314,7 @@ static void leave(struct cf_chunk *c, struct cf_hierarchy *h, unsigned kind)
 
         for (uint32_t i = 0; i < f->used[set]; i++)
             cache->line[at + i] = own->line[at + i];
-        for (uint32_t i = 0; f->here[set] && i < f->used[set]; i++)
+        for (uint32_t i = 0; f->may[set] && i < f->used[set]; i++)
             if (f->line[at + i] != NO_LINE && f->dirty[at + i])
                 stays_dirty(cache->line + at, cache->ways, f->line[at + i]);
     }

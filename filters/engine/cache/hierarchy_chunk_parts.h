@@ -14,7 +14,7 @@ struct first {
     uint64_t *line; /* by slot, while it has been there since its first use; else NO_LINE */
     uint8_t *dirty; /* by slot: it was, before; when it is settled */
     uint16_t *used; /* by set: distinct lines, at most its ways */
-    uint16_t *here; /* by set: slots that have a line */
+    uint64_t *may;  /* by set: a bit for each line of its slots, which others may share */
     uint32_t left;  /* all slots that have one, */
     uint32_t full;  /* and sets whose `used` is that of their ways */
     struct cf_chunk_mark *mark;
@@ -49,18 +49,36 @@ static inline int behind_first(const struct cf_hierarchy *h)
         .onward;
 }
 
+static inline uint64_t first_bit(uint64_t line)
+{
+    return UINT64_C(1) << ((line * UINT64_C(0x9E3779B97F4A7C15)) >> 58);
+}
+
 /* A first use: its slot. */
 static inline int64_t use_first(struct first *f, const struct cf_cache *cache, uint64_t line)
 {
     const uint32_t set = cf_cache_index(cache, line);
     const size_t slot = (size_t)set * cache->ways + f->used[set];
 
-    f->here[set]++;
+    f->may[set] |= first_bit(line);
     f->full += ++f->used[set] == cache->ways;
     f->left++;
     f->line[slot] = line;
     f->dirty[slot] = 0;
     return (int64_t)slot;
+}
+
+/* The line of a slot has not been there since its first use any more. */
+static inline void leave_first(struct first *f, const struct cf_cache *cache, uint32_t slot)
+{
+    const uint32_t set = slot / cache->ways;
+
+    f->line[slot] = NO_LINE;
+    f->left--;
+    f->may[set] = 0;
+    for (uint32_t i = 0; i < f->used[set]; i++)
+        if (f->line[(size_t)set * cache->ways + i] != NO_LINE)
+            f->may[set] |= first_bit(f->line[(size_t)set * cache->ways + i]);
 }
 
 /* Settles the marks at hand on what the chunk before has left, and with `last` leaves what it

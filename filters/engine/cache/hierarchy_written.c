@@ -107,9 +107,7 @@ static int follow(struct first *f, const struct cf_cache *cache, const struct cf
     }
     if (m->slot % cache->ways >= f->used[set] || f->line[m->slot] != m->line)
         return 1;
-    f->line[m->slot] = NO_LINE;
-    f->here[set]--;
-    f->left--;
+    leave_first(f, cache, m->slot);
     return 0;
 }
 
@@ -178,11 +176,8 @@ int cf_chunk_take_slot(struct cf_chunk *c, unsigned kind, uint32_t slot,
     if (cache->line[slot] != NO_LINE) /* it came already */
         return 1;
     cache->line[slot] = s->line;
-    if (f->line[slot] != NO_LINE && s->stays == NO_LINE) { /* it has left, known to be dirty */
-        f->line[slot] = NO_LINE;
-        f->here[slot / cache->ways]--;
-        f->left--;
-    }
+    if (f->line[slot] != NO_LINE && s->stays == NO_LINE) /* it has left, known to be dirty */
+        leave_first(f, cache, slot);
     c->taken++;
     return 0;
 }
