@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "cf_machine_parts.h"
+#include "formats/base/cf_cpu_name.h"
 #include "formats/base/cf_number.h"
 
 #define MOST_BYTES (UINT64_C(1) << 46)
@@ -220,28 +221,12 @@ static long first_cpu(const struct report *to, const char *root, uint32_t *count
 
 static void host_name(const struct report *to, char *name, size_t size)
 {
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "re");
+    char *cpu = cf_cpu_name(NULL);
 
-    snprintf(name, size, "host");
-    if (!f)
-        note_refusal(to, errno);
-    while (f && fgets(line, sizeof line, f)) {
-        char *colon = strchr(line, ':');
-
-        if (!colon || (strncmp(line, "model name", 10) && strncmp(line, "Model\t", 6)))
-            continue;
-        colon[strcspn(colon, "\n")] = '\0';
-        for (colon++; *colon == ' '; colon++)
-            ;
-        if (*colon)
-            snprintf(name, size, "%s", colon);
-        break;
-    }
-    if (f && ferror(f))
+    if (!cpu)
         *to->refused = errno;
-    if (f)
-        fclose(f);
+    snprintf(name, size, "%s", cpu && *cpu ? cpu : "host");
+    free(cpu);
 }
 
 /* By depth, and in a depth by the kernel's index. */

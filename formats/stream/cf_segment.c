@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "formats/base/cf_cpu_name.h"
 #include "formats/base/cf_number.h"
 #include "cf_writer.h"
 
@@ -96,26 +97,6 @@ int cfw_end_segment(struct cf_writer *w)
     return 0;
 }
 
-/* "" where the kernel does not say. NULL with errno where the environment refused. */
-static char *first_cpu(void)
-{
-    FILE *f = fopen("/proc/cpuinfo", "re");
-    char *line = NULL, *name = NULL;
-    const char *colon = NULL;
-    size_t room = 0;
-    int refused;
-
-    while (f && !colon && getline(&line, &room, f) > 0)
-        colon = strncmp(line, "model name", 10) ? NULL : strstr(line, ": ");
-    refused = (!f || (!colon && !feof(f))) && cf_is_refusal(errno);
-    if (!refused)
-        name = colon ? strndup(colon + 2, strcspn(colon + 2, "\n")) : strdup("");
-    free(line);
-    if (f)
-        fclose(f);
-    return name;
-}
-
 /* When, where and by what a recording is made. -1 with errno where the environment refused, EINVAL
    where it states no time. */
 static int fill_recorded(char *recorded[CF_RECORDED])
@@ -140,7 +121,7 @@ static int fill_recorded(char *recorded[CF_RECORDED])
     recorded[CF_RECORDED_HOST] = strdup(u.nodename);
     if (asprintf(&recorded[CF_RECORDED_KERNEL], "%s %s %s", u.sysname, u.release, u.machine) < 0)
         recorded[CF_RECORDED_KERNEL] = NULL;
-    recorded[CF_RECORDED_CPU] = first_cpu();
+    recorded[CF_RECORDED_CPU] = cf_cpu_name(NULL);
     recorded[CF_RECORDED_TOOL] = strdup("cacheflow " CF_VERSION);
     for (unsigned i = 0; i < CF_RECORDED; i++)
         if (!recorded[i])
