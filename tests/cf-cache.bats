@@ -837,24 +837,9 @@ pages_of() {
 
 # ---- --jobs ----
 
-# jobs_agree FILE OPTION...: one to four threads print the summary that one process does, end with
-# its status, and say the same, or also what is in $said.
-jobs_agree() {
-    local file=$1 j one two
-    shift
-    one=0
-    cf-cache "$@" --summary "$file" >one.csv 2>one.txt || one=$?
-    for j in $(few "1 4" "1 2 3 4"); do
-        two=0
-        cf-cache "$@" -j $j --summary "$file" >two.csv 2>two.txt || two=$?
-        [[ $one == "$two" ]] || fail "$* by $j: status $two instead of $one"
-        cmp one.csv two.csv >&2 || fail "$* by $j"
-        grep -v '^cf-cache: --jobs: ' two.txt >rest.txt || true
-        cmp one.txt rest.txt >&2 || fail "$* by $j: $(cat two.txt)"
-        [[ $j == 1 ]] || grep '^cf-cache: --jobs: ' two.txt >told.txt || true
-    done
-    [[ $(wc -l <told.txt) -le 1 && $(cat told.txt) == *"${said:-}"* && (-n ${said:-} || ! -s told.txt) ]] ||
-        fail "$* says: $(cat told.txt)"
+# agree FILE OPTION...: its summary by one to four threads.
+agree() {
+    jobs_agree "$(few "1 4" "1 2 3 4")" cf-cache "${@:2}" --summary "$1"
 }
 
 @test "-j: byte for byte what one thread gives, in chunks of real traces" {
@@ -867,12 +852,12 @@ jobs_agree() {
     levels 64 'name: L1, size: 4KiB, ways: 1, policy: random'
     mv m.yaml direct.yaml
     for f in sqlite cc1 sort; do
-        jobs_agree "$ROOT/samples/$f.cf" -m ./three.yaml
+        agree "$ROOT/samples/$f.cf" -m ./three.yaml
     done
-    jobs_agree "$ROOT/samples/sort.cf" -m ./direct.yaml --cores 3
+    agree "$ROOT/samples/sort.cf" -m ./direct.yaml --cores 3
     # as raw frames: many in a chunk, and many chunks
     cf-cat -q "$ROOT/samples/sort.cf" "$ROOT/samples/sort.cf" >raw.cf
-    jobs_agree raw.cf -m ./small.yaml
+    agree raw.cf -m ./small.yaml
     # two processes: equal addresses are different lines
     awk 'BEGIN { srand(3); print "time,pid,op,size,addr,phys"
         for (i = 0; i < 90000; i++) { if (rand() < .01) p = int(rand() * 3)
@@ -881,10 +866,10 @@ jobs_agree() {
                 rand() < .02 ? 200 : 4, a, a + 3 } }' | stream a.cf
     cf-cat -q -o packed.cf a.cf a.cf
     for i in a packed; do
-        jobs_agree $i.cf -m ./small.yaml
-        jobs_agree $i.cf -m ./three.yaml
+        agree $i.cf -m ./small.yaml
+        agree $i.cf -m ./three.yaml
     done
-    jobs_agree a.cf -m ./small.yaml --physical
+    agree a.cf -m ./small.yaml --physical
     cf-cache -q -m ./small.yaml --summary - <a.cf >one.csv
     cf-cat -q a.cf | cf-cache -q -m ./small.yaml -j 2 --summary | cmp - one.csv
     cf-cache -q -m ./small.yaml -j 2 --summary=two.csv -o /dev/null a.cf
@@ -898,14 +883,14 @@ jobs_agree() {
     { cf-cat --csv --table access --columns time,tid,op,addr,size "$ROOT/samples/sort.cf" | head -n 100000 || true; } |
         awk -F, -v OFS=, 'NR > 1 { $2 = NR < 50000 ? 7 : 7 + int(NR / 100) % 3 } { print }' >rows.csv
     stream in.cf rows.csv
-    said='a second core runs: one thread does the rest' jobs_agree in.cf -m m.yaml --cores 4
-    jobs_agree in.cf -m m.yaml --cores 1
+    said='a second core runs: one thread does the rest' agree in.cf -m m.yaml --cores 4
+    agree in.cf -m m.yaml --cores 1
     awk -F, -v OFS=, 'NR == 60000 { $3 = "flush" } { print }' rows.csv >flush.csv
     stream flush.cf flush.csv
-    said='flushes, or accesses of very many lines: one thread does those parts' jobs_agree flush.cf -m m.yaml --cores 1
-    said='a second core runs' jobs_agree "$ROOT/samples/threads.cf" -m m.yaml --cores 2
+    said='flushes, or accesses of very many lines: one thread does those parts' agree flush.cf -m m.yaml --cores 1
+    said='a second core runs' agree "$ROOT/samples/threads.cf" -m m.yaml --cores 2
     accesses load:0x0:8 store:0x0:1200000000 load:0x8:8
-    said='very many lines' jobs_agree in.cf -m m.yaml
+    said='very many lines' agree in.cf -m m.yaml
 }
 
 @test "-j: what chunks cannot do is done by one thread, which is said" {
@@ -922,7 +907,7 @@ jobs_agree() {
     levels 64 'name: L1, size: 1KiB, ways: 2'
     while IFS='|' read -r options said; do
         # shellcheck disable=SC2086
-        said="$said" jobs_agree in.cf $options
+        said="$said" agree in.cf $options
     done <<'END'
 -m ./random.yaml|L1 does not replace by LRU: one thread does it all
 -m ./through.yaml|L1 writes through, or does not allocate at stores: one thread does it all
@@ -993,9 +978,9 @@ random_accesses() {
 @test "-j by sets: real traces, standard input, damage, a pipe" {
     local f at
     levels 64 'name: L1, size: 32KiB, ways: 8, policy: fifo' 'name: L2, size: 256KiB, ways: 8'
-    said='L1 does not replace by LRU: ' jobs_agree "$ROOT/samples/threads.cf" -m m.yaml --cores 1
-    said='L1 does not replace by LRU: ' jobs_agree "$ROOT/samples/threads.cf" -m m.yaml --cores 4
-    said='share the sets' jobs_agree "$ROOT/samples/cc1.cf" -m m.yaml "$ROOT/samples/sort.cf"
+    said='L1 does not replace by LRU: ' agree "$ROOT/samples/threads.cf" -m m.yaml --cores 1
+    said='L1 does not replace by LRU: ' agree "$ROOT/samples/threads.cf" -m m.yaml --cores 4
+    said='share the sets' agree "$ROOT/samples/cc1.cf" -m m.yaml "$ROOT/samples/sort.cf"
     cf-cache -q -m m.yaml --summary "$ROOT/samples/sort.cf" >one.csv
     cf-cache -q -m m.yaml --summary -j 2 <"$ROOT/samples/sort.cf" | cmp - one.csv
     cf-cat -q "$ROOT/samples/sort.cf" | cf-cache -m m.yaml --summary -j 2 2>err.txt | cmp - one.csv
@@ -1014,7 +999,7 @@ END
         cp "$ROOT/samples/sqlite.cf" bad.cf
         printf '\377\377\377' | dd of=bad.cf bs=1 seek="$at" conv=notrunc 2>dd.txt
         for f in cut.cf bad.cf; do
-            said='L1 does not replace by LRU' jobs_agree $f -m m.yaml
+            said='L1 does not replace by LRU' agree $f -m m.yaml
             run -1 cf-cache -q -m m.yaml -j 2 --summary $f
         done
     done
@@ -1326,11 +1311,11 @@ END
         cp "$ROOT/samples/sqlite.cf" bad.cf
         printf '\377\377\377' | dd of=bad.cf bs=1 seek="$at" conv=notrunc 2>dd.txt
         for f in cut.cf bad.cf; do
-            jobs_agree $f -m m.yaml
+            agree $f -m m.yaml
             run -1 cf-cache -q -m m.yaml -j 2 --summary $f
         done
     done
-    jobs_agree bad.cf -m m.yaml "$ROOT/samples/sort.cf" cut.cf
+    agree bad.cf -m m.yaml "$ROOT/samples/sort.cf" cut.cf
     accesses load:0x0:8
     run -1 --separate-stderr cf-cache -m m.yaml -j 2 --summary --physical in.cf
     has "phys" "$stderr"

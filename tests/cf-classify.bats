@@ -806,21 +806,9 @@ END
     run -2 cf-classify $(printf -- '-m tegra-x1 %.0s' {1..17}) --summary "$s"
 }
 
-# jobs_agree FILE... -- OPTION...: by 1 to 4 threads what one says, with its status and messages.
-jobs_agree() {
-    local files=() j was=0
-    while [[ $1 != -- ]]; do files+=("$1") && shift; done
-    shift
-    cf-classify "$@" --summary "${files[@]}" >one.out 2>one.err || was=$?
-    for j in $(few "1 3" "1 2 3 4"); do
-        status=0
-        cf-classify "$@" -j $j --summary "${files[@]}" >out 2>err || status=$?
-        [[ $status == "$was" ]] || fail "-j $j $*: status $status, alone $was" "$(<err)"
-        same one.out out
-        grep -v -- '--jobs: ' err | same one.err -
-        [[ $j == 1 || -z ${said:-} ]] || grep -qF -- "--jobs: $said" err || fail "not said: $said" "$(<err)"
-        [[ -n ${said:-} ]] || ! grep -- '--jobs: ' err || fail "-j $j $*"
-    done
+# agree OPTION... FILE...: their summary by 1 to 4 threads.
+agree() {
+    jobs_agree "$(few "1 3" "1 2 3 4")" cf-classify --summary "$@"
 }
 
 @test "-j: byte for byte what one thread says, of levels alone and shared, of several machines" {
@@ -839,16 +827,16 @@ jobs_agree() {
     printf 'op,addr\nload,0x40\nstore,0x80\n' | stream bare.cf
     cf-cat -q -o packed.cf mixed.cf bare.cf mixed.cf
     for f in mixed.cf packed.cf "$ROOT/samples/threads.cf"; do
-        jobs_agree "$f" -- -q -m ./two.yaml --cores 1
-        jobs_agree "$f" -- -q -m ./two.yaml --cores 1 --level 2
-        jobs_agree "$f" -- -q -m ./split.yaml
-        jobs_agree "$f" -- -q -m ./split.yaml --level L2
-        jobs_agree "$f" -- -q -m ./back.yaml
-        jobs_agree "$f" -- -q -m ./two.yaml -m ./split.yaml -m ./back.yaml --cores 4 --level L2
+        agree -q -m ./two.yaml --cores 1 "$f"
+        agree -q -m ./two.yaml --cores 1 --level 2 "$f"
+        agree -q -m ./split.yaml "$f"
+        agree -q -m ./split.yaml --level L2 "$f"
+        agree -q -m ./back.yaml "$f"
+        agree -q -m ./two.yaml -m ./split.yaml -m ./back.yaml --cores 4 --level L2 "$f"
     done
-    jobs_agree mixed.cf bare.cf mixed.cf -- -q -m ./split.yaml
-    jobs_agree "$ROOT/samples/sqlite.cf" -- -q -m tegra-x1
-    jobs_agree "$ROOT/samples/sqlite.cf" -- -q -m xeon-6230 -m atom-d525
+    agree -q -m ./split.yaml mixed.cf bare.cf mixed.cf
+    agree -q -m tegra-x1 "$ROOT/samples/sqlite.cf"
+    agree -q -m xeon-6230 -m atom-d525 "$ROOT/samples/sqlite.cf"
     cf-classify -q -m ./split.yaml --summary mixed.cf >one.csv
     cf-cat -q mixed.cf | cf-classify -q -m ./split.yaml -j 2 --summary | same one.csv -
 }
@@ -858,8 +846,8 @@ jobs_agree() {
     machine m.yaml 'name: L1, size: 1KiB, ways: 2'
     printf 'op,addr,size\nload,0,4\nstore,0,20000000\nload,8,8\n' | stream long.cf
     printf 'op,addr,size\nload,0,4\nload,64,4\nload,0,4\n' | stream a.cf
-    said='accesses of very many lines: one thread does those parts' jobs_agree a.cf long.cf a.cf -- -m ./m.yaml
-    said='is for --rule hill alone: one thread does it all' jobs_agree a.cf -- -m leon4-n2x --rule leon4
+    said='accesses of very many lines: one thread does those parts' agree -m ./m.yaml a.cf long.cf a.cf
+    said='is for --rule hill alone: one thread does it all' agree -m leon4-n2x --rule leon4 a.cf
     run -0 --separate-stderr bash -c "cf-classify -m ./m.yaml -j 2 a.cf | cmp - <(cf-classify -m ./m.yaml a.cf)"
     [[ $stderr == "cf-classify: --jobs: is for a --summary alone: one thread does it all" ]]
     run -0 --separate-stderr bash -c "cf-classify -q -m ./m.yaml -j 2 a.cf >/dev/null"
@@ -873,11 +861,11 @@ jobs_agree() {
     machine m.yaml 'name: L1, size: 32KiB, ways: 8'
     for at in 100 200000 300000 $(($(stat -c %s "$f") - 8)); do
         head -c $at "$f" >cut.cf
-        jobs_agree cut.cf -- -m ./m.yaml
+        agree -m ./m.yaml cut.cf
         cp "$f" bad.cf && printf '\377\377\377' | dd of=bad.cf bs=1 seek=$at conv=notrunc 2>dd.txt
-        jobs_agree bad.cf -- -m ./m.yaml
+        agree -m ./m.yaml bad.cf
     done
-    jobs_agree bad.cf "$ROOT/samples/sort.cf" cut.cf -- -m tegra-x1
+    agree -m tegra-x1 bad.cf "$ROOT/samples/sort.cf" cut.cf
     run -3 --separate-stderr bash -c "cf-classify -q -m ./m.yaml -j 2 --summary '$f' >/dev/full"
     has "No space left" "$stderr"
 }

@@ -92,6 +92,24 @@ few() {
     if [[ -n ${CF_LONG-} ]]; then echo "$2"; else echo "$1"; fi
 }
 
+# jobs_agree "J..." PROGRAM OPTION...: with -j J, for each of them, it prints what it does without, ends with the same
+# status and says the same, and of --jobs what is in $said, once, or nothing where that is empty.
+jobs_agree() {
+    local counts=$1 j was=0 now told
+    shift
+    "$@" >one.out 2>one.err || was=$?
+    for j in $counts; do
+        now=0
+        "$1" -j "$j" "${@:2}" >out 2>err || now=$?
+        [[ $now == "$was" ]] || fail "-j $j $*: status $now, alone $was" "$(<err)"
+        same one.out out || fail "-j $j $*"
+        grep -v -- '--jobs: ' err | same one.err - || fail "-j $j $*"
+        [[ $j != 1 ]] || continue
+        told=$(grep -- '--jobs: ' err) || true
+        [[ $told == *"${said:-}"* && $told != *$'\n'* && (-n ${said:-} || -z $told) ]] || fail "-j $j $*" "$told"
+    done
+}
+
 # built_for: the processor of this build's programs, as uname -m calls it, by their e_machine (ELF).
 built_for() {
     case $(od -A n -t u2 -j 18 -N 2 "$B/bin/cf-cat") in
