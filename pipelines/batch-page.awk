@@ -47,7 +47,7 @@ function manifest_rows(    line, f, rest, name) {
     while ((getline line < manifest) > 0) {
         split(line, f, ",")
         rest = line
-        sub(/^([^,]*,){6}"/, "", rest)
+        sub(/^[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,"/, "", rest) # Debian's awk has no {6}
         name = rest
         sub(/".*/, "", name)
         rest = substr(rest, length(name) + 4)
@@ -66,10 +66,10 @@ END {
     print "<style>body{font:14px sans-serif;margin:1.5em}table{border-collapse:collapse}th,td{padding:.3em .6em;border-bottom:1px solid #ddd;" \
         "text-align:left;vertical-align:top}th{cursor:pointer;position:sticky;top:0;background:#fff}th:after{content:' \\2195';color:#999}" \
         "td.n{text-align:right;font-variant-numeric:tabular-nums}img{width:160px;margin-right:4px;border:1px solid #ddd}" \
-        "td.c{max-width:24em;overflow-wrap:anywhere;font-family:monospace}.failed,.changed{background:#fdd}.missing,.running{background:#ffd}</style>"
+        "td.c{max-width:24em;overflow-wrap:anywhere;font-family:monospace}.failed,.changed,.absent{background:#fdd}.missing,.running{background:#ffd}</style>"
     print "<h1>" n " traces, recipe " escaped(recipe) "</h1>"
     printf "<p>"
-    m = split("whole running missing changed failed", s, " ")
+    m = split("whole running missing absent changed failed", s, " ")
     for (i = 1; i <= m; i++) if (count[s[i]]) printf "%d %s. ", count[s[i]], s[i]
     print "Made by " escaped(key) ".</p>"
     print "<table id=t><thead><tr><th>trace<th>state<th>records<th>bytes<th>command<th>tables<th>pictures</tr></thead><tbody>"

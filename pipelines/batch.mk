@@ -23,12 +23,13 @@
 # WAIT      for slurm: 0 submits and ends; `status` and index.html tell what came of it  [1]
 # MANIFEST  a manifest that came with the traces; what is not as it says is refused      [none]
 #
-# Other variables on the command line are the recipe's. On other machines TRACES, OUT, the programs
+# Other variables on the command line are the recipe's, and so are those of the environment that it sets
+# with ?=. On other machines TRACES, OUT, the programs
 # and this file have the same paths: a file system that all share.
 #
 # A trace that was changed since its results were begun is refused, as is one that MANIFEST does not know;
-# the others are made. Results are made anew when the recipe's file, its variables or the version of the
-# programs has changed. Exit status: 0 when all results are whole.
+# the others are made; what MANIFEST knows and is not there is absent. Results are made anew when the
+# recipe's file, its variables, a file that one of them names, or the version of the programs has changed. Exit status: 0 when all results are whole.
 
 SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 RECIPE   ?= $(or $(shell cat '$(OUT)/.batch/recipe' 2>/dev/null),explore)
@@ -48,15 +49,20 @@ $(if $(shell grep -lE '^include .*stored\.mk$$' '$(RECIPE_FILE)'),,$(error '$(RE
 $(if $(filter-out parallel slurm,$(LAUNCH))$(word 2,$(LAUNCH)),$(error LAUNCH is parallel, slurm or nothing))
 
 .DEFAULT_GOAL := run
+$(foreach g,$(filter all results tidy clean,$(MAKECMDGOALS)),$(error '$g' is for make -f the recipe: of a batch there are status and manifest))
 include $(SCRIPTS)stored.mk
+$(foreach n,$(filter index.html manifest.csv,$(NAMES)),$(error a trace '$n.cf': the batch has a file of the name '$n' in OUT))
 
 export TRACES OUT RECIPE_FILE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST SCRIPTS
 batch := bash $(SCRIPTS)batch.sh
 
-# What else was given on the command line makes other results.
-GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)))
+# What else was given makes other results.
+NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FILE) $(SCRIPTS)stored.mk)
+GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)) \
+    $(foreach v,$(NAMED),$(if $(findstring environment,$(origin $v)),$v)))
 OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NAME
-export BATCH_GIVEN := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$($v)))
+export BATCH_GIVEN := $(subst $(newline), ,$(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$($v))))
+export BATCH_FILES := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(wildcard $($v)))
 # how a worker is started on another machine
 export BATCH_WORKER = cd $(call quoted,$(CURDIR)) && exec make -s --no-print-directory -f $(abspath $(SCRIPTS))/batch.mk \
     $(foreach v,$(filter-out LAUNCH NAME,$(GIVEN)),$(call quoted,$v=$($v))) LAUNCH=

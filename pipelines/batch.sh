@@ -6,6 +6,8 @@
 # The work of batch.mk, which alone calls it, or reads it into a shell of its own, with its variables in the environment. Of each trace
 # OUT/NAME holds the results, log, and in .batch
 #   manifest  what the trace is, a row of OUT/manifest.csv without its header
+#   made      what they are made from, and by what, since they were begun
+#   results   the names of all that the recipe makes, when it has
 #   whole     written last: what the results were made from, by what, and their names
 #   failed    there when the last try failed
 #   lock      held by the worker that makes them, and by what it has started
@@ -23,7 +25,7 @@ need() { # PROGRAM PACKAGE
 
 # write FILE [LINE...]: these lines, or standard input, under its name when it is whole
 write() {
-    if ! { if (($# > 1)); then printf '%s\n' "${@:2}"; else cat; fi >"$1.$$" && mv -f "$1.$$" "$1"; }; then
+    if ! { if (($# > 1)); then printf '%s\n' "${@:2}"; else cat; fi >"$1.$$" && mv -fT "$1.$$" "$1"; }; then
         rm -f "$1.$$"
         say "cannot write $1"
         exit 3
@@ -40,14 +42,21 @@ fi
 
 # key: what results are made by, but for the trace
 key() {
-    local hash version
+    local hash version f files=()
     if ! version=$(cf-cat --version 2>/dev/null | head -n 1); then
         say "no cf-cat on $(uname -n), neither in BIN nor in PATH"
         exit 3
     fi
     need xxhsum xxhash
-    hash=$(cat "$RECIPE_FILE" "$SCRIPTS/stored.mk" | xxhsum -H2 2>/dev/null) || exit 3
+    for f in $BATCH_FILES; do [[ ! -f $f ]] || files+=("$f"); done
+    hash=$(cat "$RECIPE_FILE" "$SCRIPTS/stored.mk" "${files[@]}" | xxhsum -H2 2>/dev/null) || exit 3
     echo "$version, recipe ${hash%% *}${BATCH_GIVEN:+, $BATCH_GIVEN}"
+}
+
+# other_begun: whether another batch, with other variables, has begun in this folder, of key $key; then $why says so
+other_begun() {
+    [[ ${key#*, recipe ????????????????????????????????} != "${BATCH_GIVEN:+, $BATCH_GIVEN}" ]] || return
+    why="another batch has begun in $OUT: $key"
 }
 
 # agreed: is the key of this machine that of the batch, into $key? What is wrong is in $why.
@@ -61,49 +70,63 @@ agreed() {
 
 # ---- the manifest ----
 
-modified() { stat -c '%s,%.9Y' "$TRACES/$1.cf"; }
+modified() { stat -L -c '%s,%.9Y' "$TRACES/$1.cf"; }
+hash_of() { { xxhsum -H2 <"$TRACES/$1.cf"; } 2>/dev/null; }
 
 # describe NAME [MODIFIED]: the row of a trace. Names and commands are quoted, what comes before has no quotes.
 HEADER=bytes,modified,xxh128,records,clock,source,name,command
 describe() {
     local facts=${2-} hash info
-    [[ $facts ]] || facts=$(modified "$1") && need xxhsum xxhash && hash=$(xxhsum -H2 <"$TRACES/$1.cf" 2>/dev/null) || return
+    [[ $facts ]] || facts=$(modified "$1") && need xxhsum xxhash && hash=$(hash_of "$1") || return
     # of a damaged trace what can be read; the recipe will say what is wrong
     info=$(cf-cat --info "$TRACES/$1.cf" 2>/dev/null | awk '
-        function text(s) { sub(/^[a-z]*: "/, "", s); sub(/"$/, "", s); gsub(/\\"/, "\"", s); gsub(/"/, "\"\"", s); return s }
+        function text(s) { sub(/^[a-z]*: "/, "", s); sub(/"$/, "", s); gsub(/\\\\/, "\001", s); gsub(/\\"/, "\"", s); gsub(/\001/, "\\\\", s); gsub(/"/, "\"\"", s); return s }
         $1 == "clock:" && !clock { clock = $0; sub(/.*unit: "/, "", clock); sub(/".*/, "", clock) }
         $1 == "source:" && !source { source = text($0) }
         $1 == "command:" && !command { command = text($0) }
         $1 == "\"access\":" { sub(/,/, "", $3); n += $3 }
-        END { gsub(/[,"]/, "", clock); gsub(/[,"]/, "", source); printf "%d,%s,%s\n%s\n", n, clock, source, command }')
+        END { gsub(/[,"]/, "", clock); gsub(/[,"]/, "", source); printf "%d,%s,%s\n%s.\n", n, clock, source, command }')
+    info=${info%.} # by the dot, an empty line is one
     echo "$facts,${hash%% *},${info%%$'\n'*},\"$1\",\"${info#*$'\n'}\""
+}
+
+# as_in ROW WHERE HINT: is the trace of row $now that of another row? If not, $why says so.
+as_in() {
+    local bytes hash was want
+    IFS=, read -r bytes _ hash _ <<<"$now"
+    IFS=, read -r was _ want _ <<<"$1"
+    [[ $bytes,$hash == "$was,$want" ]] ||
+        { why="not the trace of $2: $bytes bytes, XXH128 $hash; there $was bytes, $want$3"; return 1; }
 }
 
 # known NAME: is the trace the one of the manifest? Puts its hash into $hash, or what is wrong into $why.
 known() {
-    local row=$OUT/$1/.batch/manifest now bytes was want=""
+    local row=$OUT/$1/.batch/manifest now bytes='' was='' had='' want
+    [[ ! -e $TRACES/$1.cf || -f $TRACES/$1.cf ]] || { why="$TRACES/$1.cf is no regular file"; return 1; }
     now=$(modified "$1") || { why="no $TRACES/$1.cf"; return 1; }
-    if [[ -s $row ]] && IFS=, read -r bytes was hash _ <"$row" && [[ $bytes,$was == "$now" ]]; then
-        return
+    [[ ! -s $row ]] || had=$(<"$row")
+    IFS=, read -r bytes was hash _ <<<"$had"
+    if [[ $bytes,$was == "$now" ]]; then
+        now=$had
+    else
+        now=$(describe "$1" "$now") || { why="cannot read $TRACES/$1.cf"; return 1; }
+        IFS=, read -r _ _ hash _ <<<"$now"
+        [[ ! $had ]] || as_in "$had" "the manifest" " ('make ... manifest' takes it as it is)" || return
     fi
-    now=$(describe "$1" "$now") || { why="cannot read $TRACES/$1.cf"; return 1; }
-    if [[ -s $row ]]; then
-        want=$(<"$row")
-    elif [[ $MANIFEST ]]; then
-        if [[ ! -r $MANIFEST || $(head -n 1 "$MANIFEST") != "$HEADER" ]]; then
-            why="$MANIFEST is no manifest, whose first line is $HEADER"
-            return 1
-        fi
+    if [[ $MANIFEST ]]; then
         # no name has a quote, and within quotes each is doubled: this is found in no other place
         want=$(grep -F ",\"$1\"," "$MANIFEST") || { why="not in $MANIFEST"; return 1; }
+        as_in "$want" "$MANIFEST" "" || return
     fi
-    IFS=, read -r bytes _ hash _ <<<"$now"
-    IFS=, read -r was _ want _ <<<"${want:-$now}"
-    if [[ $bytes,$hash != "$was,$want" ]]; then
-        why="not the trace of the manifest: $bytes bytes, XXH128 $hash; there $was bytes, $want ('make ... manifest' takes it as it is)"
-        return 1
-    fi
-    write "$row" "$now"
+    [[ $now == "$had" ]] || write "$row" "$now"
+}
+
+# absent: "absent name why", tabs between, of each trace that MANIFEST knows and TRACES has not
+absent() {
+    local name
+    [[ ! $MANIFEST ]] || sed -n 's/^\([^,]*,\)\{6\}"\([^"]*\)",.*/\2/p' "$MANIFEST" | while read -r name; do
+        [[ -e $TRACES/$name.cf ]] || printf 'absent\t%s\tin %s, not in %s\n' "$name" "$MANIFEST" "$TRACES"
+    done
 }
 
 # ---- one trace ----
@@ -114,27 +137,25 @@ is_whole() {
     [[ -s $dir/.batch/whole ]] && IFS=, read -r _ _ hash _ <"$dir/.batch/manifest" || return
     {
         read -r was && [[ $was == "$hash, $2" ]] || return 1
-        while read -r f; do [[ -e $dir/$f ]] || return 1; done
+        while read -r f; do [[ -s $dir/$f ]] || return 1; done
     } <"$dir/.batch/whole"
 }
 
 recipe() { # NAME TARGET
-    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" "$2" >"$OUT/$1/.batch/log" 2>&1
+    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" LIST="$OUT/$1/.batch/results" "$2" \
+        >"$OUT/$1/.batch/log" 2>&1
 }
 
-# files_in DIRECTORY: into $all the files of a trace's folder, but what is ours
-files_in() {
-    local f
+# results_of NAME: into $all what the recipe makes, or made when it was last whole
+results_of() {
     all=()
-    shopt -s globstar dotglob nullglob
-    for f in "$1"/**; do
-        f=./${f#"$1"/}
-        [[ -d $1/$f || $f == ./.batch/* || $f == ./log ]] || all+=("$f")
-    done
-    shopt -u globstar dotglob nullglob
+    [[ ! -s $OUT/$1/.batch/results ]] || read -ra all <"$OUT/$1/.batch/results"
 }
 
 failed() { # of function one(), which ends
+    # make's own messages say least
+    [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -v '^make' "$dir/.batch/log" | tail -n 1)
+    [[ $why || ! -s $dir/.batch/log ]] || why=$(tail -n 1 "$dir/.batch/log")
     why=${why:-the recipe failed}
     [[ ! -s $dir/.batch/log ]] || mv -f "$dir/.batch/log" "$dir/log"
     write "$dir/.batch/failed" "$why"
@@ -143,7 +164,7 @@ failed() { # of function one(), which ends
 }
 
 one() {
-    local name=$1 dir=$OUT/$1 hash='' why='' key all
+    local name=$1 dir=$OUT/$1 hash='' why='' key all bytes was
     [[ -d $dir/.batch ]] || mkdir -p "$dir/.batch" || exit 3
     if ! { exec 9>"$dir/.batch/lock" && flock 9; }; then
         say "cannot lock $dir/.batch/lock"
@@ -152,10 +173,11 @@ one() {
     # here, begin() has just written it; another machine must find its own programs
     if [[ ${HERE-} ]]; then
         key=$(<"$OUT/.batch/key")
+        ! other_begun || { say "$name: $why"; exit 1; }
     else
         agreed || failed
-        why=
     fi
+    why=
     if ! known "$name"; then
         rm -f "$dir/.batch/whole"
         failed
@@ -168,28 +190,42 @@ one() {
     local made=
     [[ ! -s $dir/.batch/made ]] || made=$(<"$dir/.batch/made")
     if [[ $made != "$hash, $key" ]]; then
-        # what is there is of another trace, or made otherwise
-        files_in "$dir"
-        ((${#all[@]} == 0)) || recipe "$name" clean
-        echo "$hash, $key" >"$dir/.batch/made"
+        # what is there is of another trace, or made otherwise; the recipe may make other files now
+        all=("$dir"/*)
+        if [[ -e ${all[0]} ]]; then
+            results_of "$name"
+            ((${#all[@]} == 0)) || why=$(cd "$dir" && rm -f -- "${all[@]}" 2>&1) || failed
+            recipe "$name" clean || failed
+        fi
+        write "$dir/.batch/made" "$hash, $key"
     else
         [[ ! $stopped ]] || say "$name: taken up where an earlier run was stopped; what it has left half made is removed"
-        recipe "$name" tidy
+        recipe "$name" tidy || failed
     fi
     if recipe "$name" results; then
         [[ ! -s $dir/.batch/log ]] || mv -f "$dir/.batch/log" "$dir/log"
-        files_in "$dir"
+        if IFS=, read -r bytes was _ <"$dir/.batch/manifest" && [[ $(modified "$name") != "$bytes,$was" ]]; then
+            why="$TRACES/$name.cf was changed while its results were made"
+            failed
+        fi
+        results_of "$name"
         write "$dir/.batch/whole" "$hash, $key" "${all[@]}"
         exit 0
     fi
-    why=$(grep -v '^make' "$dir/.batch/log" | tail -n 1)
     failed
 }
 
-# state NAME KEY BYTES: into $state
+# other NAME BYTES,MODIFIED: whether the trace is another than that of the manifest; of another time, by its hash
+other() {
+    local row=$OUT/$1/.batch/manifest bytes was hash
+    [[ $2 && -s $row ]] && IFS=, read -r bytes was hash _ <"$row" && [[ $bytes,$was != "$2" ]] || return
+    [[ $bytes != "${2%,*}" || $(hash_of "$1") != "$hash "* ]]
+}
+
+# state NAME KEY BYTES,MODIFIED: into $state
 state() {
-    local dir=$OUT/$1 bytes
-    if [[ $3 && -s $dir/.batch/manifest ]] && IFS=, read -r bytes _ <"$dir/.batch/manifest" && [[ $bytes != "$3" ]]; then
+    local dir=$OUT/$1
+    if other "$1" "$3"; then
         state=changed
     elif is_whole "$1" "$2"; then
         state=whole
@@ -205,11 +241,11 @@ state() {
 # states NAME...: "state name why", tabs between
 states() {
     local name state key why
-    local -A bytes=()
+    local -A facts=()
     key=$(cat "$OUT/.batch/key" 2>/dev/null)
-    while IFS=/ read -r why name; do bytes[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | xargs -0 stat -c '%s/%n' -- 2>/dev/null)
+    while IFS=/ read -r why name; do facts[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | xargs -0 stat -L -c '%s,%.9Y/%n' -- 2>/dev/null)
     for name; do
-        state "$name" "$key" "${bytes[$name.cf]-}"
+        state "$name" "$key" "${facts[$name.cf]-}"
         why=
         [[ $state == failed ]] && why=$(<"$OUT/$name/.batch/failed")
         printf '%s\t%s\t%s\n' "$state" "$name" "$why"
@@ -219,7 +255,7 @@ states() {
 # counts: of states, in one line; the status is 0 when all are whole
 counts() {
     awk -F'\t' '{ n[$1]++ } END {
-        all = split("whole running missing changed failed", s, " ")
+        all = split("whole running missing absent changed failed", s, " ")
         for (i = 1; i <= all; i++) if (n[s[i]]) { printf "%s%d %s", separator, n[s[i]], s[i]; separator = ", " }
         print ""; exit n["whole"] != NR }'
 }
@@ -227,13 +263,24 @@ counts() {
 # ---- all of them ----
 
 begin() {
-    local key recipe
+    local key recipe name
     key=$(key) || exit
+    if [[ $MANIFEST && (! -r $MANIFEST || $(head -n 1 "$MANIFEST") != "$HEADER") ]]; then
+        say "$MANIFEST is no manifest, whose first line is $HEADER"
+        exit 2
+    fi
     mkdir -p "$OUT/.batch" || exit 3
     recipe=$(basename "$RECIPE_FILE" .mk)
     if [[ -s $OUT/.batch/file && $(basename "$(<"$OUT/.batch/file")") != "$recipe" ]]; then
         say "$OUT holds results of recipe $(<"$OUT/.batch/recipe"): give another OUT"
         exit 2
+    fi
+    if [[ -s $OUT/.batch/key && $(<"$OUT/.batch/key") != "$key" ]]; then
+        for name; do
+            [[ ! -e $OUT/$name/.batch/lock ]] || flock -n "$OUT/$name/.batch/lock" true && continue
+            say "another batch is at work on $name in $OUT: $(<"$OUT/.batch/key")"
+            exit 3
+        done
     fi
     write "$OUT/.batch/file" "$recipe"
     case $RECIPE_FILE in
@@ -242,7 +289,7 @@ begin() {
     esac
     write "$OUT/.batch/recipe" "$recipe"
     write "$OUT/.batch/key" "$key"
-    write "$OUT/.batch/run" '#!/bin/bash' "$BATCH_WORKER \"\$@\""
+    write "$OUT/.batch/run" '#!/bin/bash' 'unset MAKEFLAGS MFLAGS' "$BATCH_WORKER \"\$@\""
     chmod +x "$OUT/.batch/run"
     printf '%s/.batch\0' "${@/#/$OUT/}" | xargs -0 mkdir -p -- || exit 3
 }
@@ -280,18 +327,18 @@ by_parallel() { # DIRECTORY TODO
         exit 3
     fi
     # What came of each trace, its state tells; here, whether each was begun.
-    local all begun
+    local all begun log=$1/joblog.$$
     all=$(wc -l <"$2")
-    rm -f "$1/joblog"
     for _ in 1 2 3; do
-        parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --resume --joblog "$1/joblog" \
+        parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --resume --joblog "$log" \
             "$1/run" one NAME={} :::: "$2"
         status=$?
-        begun=$(awk 'NR > 1' "$1/joblog" 2>/dev/null | wc -l)
-        ((begun < all)) || return 0
+        begun=$(awk 'NR > 1' "$log" 2>/dev/null | wc -l)
+        ((begun < all)) || break
         say "GNU parallel ended with status $status when $begun of $all traces were through; what is left is started again, twice at most"
-        ((status < 128)) || return 0 # by a signal: somebody ended it
+        ((status < 128)) || break # by a signal: somebody ended it
     done
+    rm -f "$log"
 }
 
 by_slurm() {
@@ -320,20 +367,27 @@ by_slurm() {
 }
 
 end() {
-    local all=$OUT/manifest.csv name
-    states "$@" >"$OUT/.batch/states.$$" || exit 3
+    local manifest=$OUT/manifest.csv states=$OUT/.batch/states.$$ name f key why all
+    key=$(<"$OUT/.batch/key") || exit 3
+    ! other_begun || { say "$why"; exit 3; }
+    { states "$@" && absent; } >"$states" || exit 3
     {
         echo "$HEADER"
         (cd "$OUT" && printf '%s/.batch/manifest\0' "$@" | xargs -0 cat -- 2>/dev/null)
         true
-    } | write "$all"
-    # shellcheck disable=SC2016 # of a shell for each list that one command takes
-    (cd "$OUT" && printf '%s\0' "$@" | xargs -0 sh -c 'find "$@" -type f ! -path "*/.batch/*"' sh 2>/dev/null | sort | sed 's/^/file\t/') | cat "$OUT/.batch/states.$$" - | awk -v manifest="$all" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$(<"$OUT/.batch/key")" \
-        -f "$SCRIPTS/batch-page.awk" | write "$OUT/index.html"
-    awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$OUT/.batch/states.$$" >&2
-    counts <"$OUT/.batch/states.$$"
+    } | write "$manifest" || exit 3
+    {
+        cat "$states"
+        for name; do
+            results_of "$name"
+            for f in "${all[@]}" log; do [[ ! -s $OUT/$name/$f ]] || printf 'file\t%s/%s\n' "$name" "$f"; done
+        done
+    } | awk -v manifest="$manifest" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$key" -f "$SCRIPTS/batch-page.awk" |
+        write "$OUT/index.html" || exit 3
+    awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$states" >&2
+    counts <"$states"
     local status=$?
-    rm -f "$OUT/.batch/states.$$"
+    rm -f "$states"
     return $status
 }
 
@@ -356,13 +410,17 @@ one) one "$2" ;;
 launch) launch "${names[@]}" ;;
 end) end "${names[@]}" ;;
 status)
-    all=$(states "${names[@]}")
+    all=$(states "${names[@]}" && absent)
     printf '%s\n' "$all" >&2
     counts <<<"$all"
     ;;
 manifest)
+    status=0
     for name in "${names[@]}"; do
-        mkdir -p "$OUT/$name/.batch" && row=$(describe "$name") && write "$OUT/$name/.batch/manifest" "$row" || exit 3
+        mkdir -p "$OUT/$name/.batch" || exit 3
+        row=$(describe "$name") || { say "cannot read $TRACES/$name.cf" && status=1 && continue; }
+        write "$OUT/$name/.batch/manifest" "$row"
     done
+    exit $status
     ;;
 esac

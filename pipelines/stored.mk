@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What recipes for stored traces share. A recipe is a makefile that makes files of its own choice from
-# a trace: it includes this one first, names the files in RESULTS, and has a rule for each. This is a
-# whole one, to be given to make -f or to batch.mk:
+# a trace: it includes this one first, names all of them in RESULTS, and has a rule for each. This is a
+# whole one, to be given to batch.mk, or to make -I FOLDER -f, the folder being that of this file:
 #
 #   include stored.mk
 #   RESULTS := pages.csv $(call pictures,pages.csv)
@@ -38,6 +38,9 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 export PATH := $(abspath $(BIN)):$(PATH)
 
+$(foreach v,TRACES OUT BIN,$(if $(filter command environment,$(firstword $(origin $v))),$(if $(findstring $$,$(value $v)),\
+    $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))))
+
 # Names stand unquoted in rules and commands. What is refused has no way into them.
 quoted = '$(subst ','\'',$(1))'
 UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\]'; shopt -s nullglob; \
@@ -49,12 +52,12 @@ $(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or
 
 FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
 NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))
-$(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)'))
+$(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)' $(shell ls -d -- $(call quoted,$(TRACES)/.) 2>&1 >/dev/null || ls -- $(call quoted,$(TRACES)) 2>&1 >/dev/null)))
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one. The
-# programs that make a table draw it, too.
-drawn    = $(@:.csv=.tmp.png)
-done     = { [ ! -e $(drawn) ] || mv $(drawn) $(@:.csv=.png); } && mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
+# programs that make a table draw it, too; a picture of an older table goes.
+drawn    = $(patsubst %.csv,%.tmp.png,$(filter %.csv,$@))
+done     = $(if $(drawn),{ [ -e $(drawn) ] && mv $(drawn) $(@:.csv=.png) || rm -f $(@:.csv=.png); } && )mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
 to       = >$@.tmp && $(done)
 png      = $(if $(filter-out 0,$(PICTURES)),--picture $(drawn) --picture-size 1120x640 --title '$(1): $*')
 pictures = $(if $(filter-out 0,$(PICTURES)),$(patsubst %.csv,%.png,$(1)))
@@ -69,7 +72,7 @@ again = $(MAKE) --no-print-directory -f $(SELF) -I $(SCRIPTS)
 $(OUT)/%.png: $(OUT)/%.csv
 	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
 
-# For batch.mk: `results` says nothing, `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
+# For batch.mk: `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
 # Of trace n these files. And what ends a command: the names of all traces are too many for one.
 made = $(addprefix $(OUT)/$n/,$(1))
 define newline
@@ -77,6 +80,8 @@ define newline
 
 endef
 results: $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
+	$(if $(RESULTS),,$(error $(SELF) names no RESULTS))
+	$(if $(LIST),$(file >$(LIST),$(RESULTS)))
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \

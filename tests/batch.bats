@@ -63,6 +63,7 @@ few() {
     [[ $bytes == "$(stat -c %s "$D/traces/sort-3.cf")" && "$hash  -" == "$(xxhsum -H2 <"$D/traces/sort-3.cf" | sed 's/stdin/-/')" ]]
     [[ $records == "$(cf-cat --count "$D/traces/sort-3.cf" 2>/dev/null || cf-cat -q --csv --table access "$D/traces/sort-3.cf" | sed 1d | wc -l)" ]]
     [[ $rest == 'instructions,cf-capture-trace,"sort-3","sort /usr/share/common-licenses/GPL-3"' ]]
+    grep -qF "<td title=\"XXH128 $hash\">sort-3<td>whole<td class=n>$records<td class=n>$bytes<td class=c>sort /usr/share" out/index.html
     [[ $(grep -o '<tr class=whole>' out/index.html | wc -l) == 10 ]]
     grep -qF '<a href="sort-9/curve.csv">' out/index.html
     # nothing is made again, and nothing else than results is under a trace's name
@@ -152,13 +153,159 @@ few() {
     cp "$D/traces/sort-6.cf" few/sort-1.cf
     run -2 batch MANIFEST="$T/came.csv"
     has "sort-5: not in $T/came.csv"
-    has "sort-1: not the trace of the manifest"
+    has "sort-1: not the trace of $T/came.csv"
     has "1 whole, 2 failed"
+    # also where OUT knows the trace
+    cp -p "$D/traces/sort-1.cf" few/
+    rm few/sort-5.cf
+    run -0 batch MANIFEST="$T/came.csv"
+    sed 's/,[0-9a-f]*,/,0123,/' came.csv >other.csv
+    run -2 batch MANIFEST="$T/other.csv"
+    has "sort-0: not the trace of $T/other.csv"
+    has "2 failed"
+    # and what it knows, but is not there
+    rm few/sort-1.cf
+    run -2 batch MANIFEST="$T/came.csv"
+    has "sort-1: absent: in $T/came.csv, not in $TRACES"
+    has "1 whole, 1 absent"
+    grep -q '<tr class=absent>' out/index.html
+    run -2 batch MANIFEST="$T/came.csv" status
+    has "1 whole, 1 absent"
     rm -r out
     echo name,size >came.csv
-    run -2 batch MANIFEST="$T/came.csv"
-    has "is no manifest, whose first line is bytes,modified"
-    has "3 failed"
+    for m in came none; do
+        run -2 batch MANIFEST="$T/$m.csv"
+        has "$m.csv is no manifest, whose first line is bytes,modified"
+        [[ ! -e out ]]
+    done
+}
+
+@test "a trace that is a link: the file behind it counts; one that is no file is refused" {
+    mkdir links
+    cp "$D/traces/sort-0.cf" kept.cf
+    ln -s ../kept.cf links/a.cf
+    TRACES=$T/links run -0 batch
+    grep -q "^$(stat -c %s kept.cf)," out/manifest.csv
+    cp "$D/traces/sort-1.cf" kept.cf
+    TRACES=$T/links run -2 batch status
+    has "1 changed"
+    TRACES=$T/links run -2 batch
+    has "a: not the trace of the manifest"
+    rm links/a.cf
+    mkfifo links/a.cf
+    TRACES=$T/links run -2 batch
+    has "a.cf is no regular file"
+}
+
+@test "status: another time alone is none, other bytes of the same size are, and so is a result without bytes" {
+    few 1
+    batch
+    touch few/sort-0.cf
+    run -0 batch status
+    has "1 whole"
+    : >out/sort-0/curve.csv
+    run -2 batch status
+    has "1 missing"
+    run -0 batch
+    cmp out/sort-0/curve.csv "$D/plain/sort-0/curve.csv"
+    printf 'X' | dd of=few/sort-0.cf bs=1 seek=9000 conv=notrunc status=none
+    run -2 batch status
+    has "1 changed"
+}
+
+@test "a trace that is changed while its results are made: they are not whole" {
+    few 1
+    touch "$D/hold/sort-0"
+    batch >one.txt 2>&1 3>&- &
+    until_ test -e out/sort-0/curve.csv.tmp
+    printf 'X' | dd of=few/sort-0.cf bs=1 seek=9000 conv=notrunc status=none
+    rm "$D/hold/sort-0"
+    wait
+    grep -qF "sort-0.cf was changed while its results were made" one.txt
+    [[ ! -e out/sort-0/.batch/whole ]]
+    run -2 batch status
+    has "1 changed"
+}
+
+@test "what is given otherwise than on the command line makes other results, too" {
+    few 1
+    BY=function batch
+    [[ $(head -n 1 out/sort-0/pages.csv) == rank,function,* ]]
+    grep -qF "BY=function" out/index.html
+    batch
+    cmp out/sort-0/pages.csv "$D/plain/sort-0/pages.csv"
+    # a file that a variable names
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 4KiB, ways: 2}\n' >m.yaml
+    cat >misses.mk <<'END'
+include stored.mk
+RESULTS := misses.csv
+$(OUT)/%/misses.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-cache -q --cores 1 -m $(MACHINE) --summary --csv $< $(to)
+END
+    PAGES=$T/misses.mk run -0 batch OUT="$T/m" MACHINE="$T/m.yaml"
+    cp m/sort-0/misses.csv before
+    sed -i s/4KiB/8KiB/ m.yaml
+    PAGES=$T/misses.mk run -0 batch OUT="$T/m" MACHINE="$T/m.yaml"
+    run ! cmp before m/sort-0/misses.csv
+}
+
+@test "results that the recipe does not make any more go; one that makes none is refused" {
+    few 1
+    cp "$PAGES" own.mk
+    PAGES=$T/own.mk
+    batch
+    sed -i 's/ pages.csv curve.csv/ curve.csv/' own.mk
+    run -0 batch
+    [[ $(ls out/sort-0) == curve.csv ]]
+    run ! grep -F pages.csv out/index.html
+    # what is in the way of that
+    rm out/sort-0/curve.csv
+    mkdir out/sort-0/curve.csv
+    run -2 batch BY=function
+    has "sort-0: rm: cannot remove"
+    has "1 failed"
+    rmdir out/sort-0/curve.csv
+    sed -i 's/^RESULTS/RESULT/' own.mk
+    run -2 batch
+    has "names no RESULTS"
+    has "1 failed"
+}
+
+@test "two with other variables at the same time: the second does not begin, or the first says so" {
+    few 2
+    touch "$D/hold/sort-0"
+    batch >one.txt 2>&1 3>&- &
+    until_ test -e out/sort-0/curve.csv.tmp
+    run -2 batch BY=function
+    has "another batch is at work on sort-0 in $T/out: cf-cat"
+    # as if it had begun between two traces
+    sed -i "s/'BY=.*//; s/\$/, 'BY=function'/" out/.batch/key
+    rm "$D/hold/sort-0"
+    wait
+    grep -qF "another batch has begun in $T/out: cf-cat" one.txt
+    run ! grep whole one.txt
+}
+
+@test "a page that cannot be written is told by the exit status" {
+    few 1
+    mkdir -p out/index.html
+    run -2 batch
+    has "cannot write $T/out/index.html"
+    [[ -s out/sort-0/.batch/whole ]]
+    rm -r out
+    cp few/sort-0.cf few/index.html.cf
+    run -2 batch
+    has "a trace 'index.html.cf': the batch has a file of the name 'index.html' in OUT"
+    [[ ! -e out ]]
+}
+
+@test "of a trace without a command the manifest has none" {
+    mkdir din
+    printf '0 400\n2 1000\n' | cf-capture din -q -o din/a.cf -
+    TRACES=$T/din run batch
+    [[ $(tail -n 1 out/manifest.csv) == *',2,records,cf-capture-din,"a",""' ]] || fail "$(<out/manifest.csv)"
+    grep -qF '<td class=n>2<td class=n>'"$(stat -c %s din/a.cf)"'<td class=c><td>' out/index.html
 }
 
 # until COMMAND...: waits for it to hold, as long as the watch over suites lets it
@@ -261,6 +408,10 @@ kill_all() {
     has "is no recipe for stored traces"
     run -2 batch LAUNCH=pbs
     has "LAUNCH is parallel, slurm or nothing"
+    for goal in all results tidy clean; do
+        run -2 batch $goal
+        has "'$goal' is for make -f the recipe"
+    done
     [[ ! -e out ]]
 }
 

@@ -81,6 +81,27 @@ picture() {
     has_not two-threads/sweep.csv
 }
 
+@test "a picture of an older table goes; results that are no tables are made anew" {
+    mkdir few
+    cp "$ROOT/samples/sort.cf" few/
+    explore() { make -s -C "$ROOT" -f "pipelines/$1" BIN="$B/bin" TRACES="$T/few" OUT="$T/out" "${@:2}"; }
+    printf 'include stored.mk\nRESULTS := n.csv n.txt\n$(OUT)/%%/n.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n%s\n%s\n' \
+        $'\tcf-rank -q --csv --by op $(call png,Operations) $< $(to)' \
+        $'$(OUT)/%/n.txt: $(OUT)/%/n.csv\n\twc -l <$< $(to)' >own.mk
+    own() { make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES="$T/few" OUT="$T/out" "$@"; }
+    own
+    [[ -s out/sort/n.png && $(<out/sort/n.txt) == "$(wc -l <out/sort/n.csv)" ]]
+    cf-cat --slice 0-1000 -o few/sort.cf "$ROOT/samples/sort.cf"
+    own PICTURES=0
+    [[ ! -e out/sort/n.png && $(<out/sort/n.txt) == "$(wc -l <out/sort/n.csv)" ]]
+    for i in 1 2; do
+        touch few/sort.cf
+        run -0 own
+        is "1 traces: results in $T/out"
+        [[ -s out/sort/n.png && -s out/sort/n.txt && ! -e out/sort/n.txt.tmp ]]
+    done
+}
+
 @test "one trace; one machine" {
     run -0 explore PICTURES=0 TRACES="$D/traces/two-threads.cf" MACHINES=leon4-n2x
     [[ $(ls out) == two-threads ]]
