@@ -222,3 +222,5 @@ $(FIGURES:=.svg): $(OUT)/%.svg: $(OUT)/%.csv $(SCRIPTS)bbprof-curves.awk
 	$(call step,draw)
 	awk -f $(SCRIPTS)bbprof-curves.awk -v x=$(x_$*) -v y=$(y_$*) -v by='$(by_$*)' $(also_$*) -v xtext='$(xtext_$*)' \
 	    -v ytext='$(ytext_$*)' -v title='$(title_$*), $(MACHINE)' $< $(to)
+
+include $(SCRIPTS)settings.mk

@@ -33,7 +33,8 @@
 # table3, which are about programs that compete, the second level has 512 KiB.
 #
 # PROGRAMS     names; of one that is not among the four, COMMAND_name is its command line [its name]
-# OUT          where results go                                     [build/cacheflow]
+# DEVICE       of the kernel module, of a board                     [none]
+# OUT          where results go                                     [build/cacheflow, with DEVICE build/cacheflow-board]
 # BIN          where the programs are                               [build/bin, else where they were installed]
 # MACHINE      the model, one of formats/machines                   [tegra-x1]
 # MACHINE6     that of fig6                                         [raspberry-pi-4]
@@ -53,7 +54,8 @@
 # PICTURES     0: CSV only                                          [1]
 
 B            ?= build
-OUT          ?= $(B)/cacheflow
+DEVICE       ?=
+OUT          ?= $(B)/cacheflow$(if $(DEVICE),-board)
 BIN          ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
 MACHINE      ?= tegra-x1
 MACHINE6     ?= raspberry-pi-4
@@ -337,3 +339,5 @@ $(FIGURES:%=$(OUT)/fig%.png): %.png: %.csv
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all
+
+include $(SCRIPTS)settings.mk

@@ -5,8 +5,8 @@
 # monitoring unit would have sampled of it is classified and reported.
 #
 #   make -j2 -f pipelines/cacheperf.mk              all of it, in build/cacheperf: a quarter of an hour
-#   make -f pipelines/cacheperf.mk SEEDS=20         with 20 seeds of the sampling: an hour
-#   make -f pipelines/cacheperf.mk build/cacheperf/table2.csv RUNS=0     one table, no native runs
+#   make -f pipelines/cacheperf.mk SEEDS=20 OUT=build/seeds        with 20 seeds of the sampling: an hour
+#   make -f pipelines/cacheperf.mk RUNS=0 OUT=few few/table2.csv   one table, no native runs
 #
 #   table2      each defect of the paper's Table 2, and each program that has none: in how many of the
 #               seeds it was found, with what type and origin; by how much periods are shorter than the
@@ -288,3 +288,5 @@ $(OUT)/report.html: $(TABLES) $(OUT)/fig10.svg $(SCRIPTS)cacheperf-page.awk
 	awk -v out=$(OUT) -v machine=$(MACHINE) -v seeds=$(SEEDS) -v runs=$(RUNS) -v modes='$(MODES)' \
 	    -v host="$$(uname -m), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $$(uname -r)" \
 	    -v date="$$(date -u +%Y-%m-%d)" -f $(SCRIPTS)cacheperf-page.awk $(to)
+
+include $(SCRIPTS)settings.mk

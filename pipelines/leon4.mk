@@ -36,6 +36,7 @@ MACHINE   := leon4-n2x$(if $(filter off,$(L2)),-l2-off)
 LEON      ?= sparc64-linux-gnu-
 QEMU      ?= qemu-system-sparc
 SOURCE    := samples/leon4
+SCRIPTS   := $(dir $(lastword $(MAKEFILE_LIST)))
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -134,7 +135,7 @@ tables: $(foreach p,$(PROGRAMS),$(foreach e,inst.raw ahb.raw stream.csv counters
 
 # Whole runs as bytes and one as text; the rest are parts, since a run's text has megabytes.
 STORE ?= samples/leon4
-again  = $(MAKE) --no-print-directory -f $(lastword $(MAKEFILE_LIST)) B=$(B) FORMS=$(FORMS)
+again  = $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) B=$(B) FORMS=$(FORMS) PART=1
 store  = for f in $(2); do cp $(1)/$$f $(STORE)/$(3)$$f || exit 1; done
 
 samples: $(foreach p,$(PROGRAMS),$(foreach f,inst.raw ahb.raw csv counters,$(OUT)/$p.$f)) \
@@ -170,3 +171,8 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all tables samples part-late part-middle part-single part-long part-cpus FORCE
+
+# A part has options of its own, and is made again each time.
+ifneq ($(origin PART),command line)
+include $(SCRIPTS)settings.mk
+endif

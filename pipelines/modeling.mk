@@ -5,7 +5,7 @@
 #
 #   make && make -f pipelines/modeling.mk        all of it, in build/modeling; page.html shows it
 #   make -f pipelines/modeling.mk here           the machine at hand alone
-#   make -f pipelines/modeling.mk MACHINES=300   the table of recovery over more random machines
+#   make -f pipelines/modeling.mk MACHINES=300 OUT=build/300   the table of recovery over more random machines
 #
 #   fig1a, fig1b, fig1c   capacity, associativity and block of MODEL, by misses and by time (.misses, .time)
 #   recovery.csv          of MACHINES random machines: how many values were told right, told wrong, not told
@@ -130,3 +130,5 @@ $(OUT)/page.html: $(SCRIPTS)modeling-page.awk $(FIGURES) $(TABLES) $(OUT)/topolo
 	@echo "page.html: $$(wc -c <$@) bytes"
 
 .DELETE_ON_ERROR:
+
+include $(SCRIPTS)settings.mk

@@ -24,31 +24,33 @@ pipeline_files() {
     for file in "$x"/bin/*; do ldd "$file" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*'; done | sort -u | while read -r file; do
         mkdir -p "$x/${file%/*}" && cp -L "$file" "$x/$file"
     done
-    make -s -C "$ROOT" -f pipelines/cacheflow.mk OUT="$x/out" TEXT=8000 ROWS=10 UNIT="$ROOT/samples/cacheflow/repl.c" \
-        "$x"/out/{synth,bomb,repl,text.txt,script.sql,unit.i}
+    (cd "$ROOT" && eval "settings=($settings)" && make -s -f pipelines/cacheflow.mk OUT="$x/out" "${settings[@]}" \
+        "$x"/out/{synth,bomb,repl,text.txt,script.sql,unit.i})
 }
 
 setup_file() {
     guest_build amd64
     [[ -z $WHY ]] || return 0
     [[ $(uname -m) == x86_64 ]] || { WHY="the programs of this build do not run in a guest of x86-64" && return; }
-    pipeline_files
-    local times='SYNTH_SNAP=5ms SNAP=20ms LEAD=10ms' unlooked
+    local times='SYNTH_SNAP=5ms SNAP=20ms LEAD=10ms' unlooked settings
     # each byte of freed memory the kernel looks at in kmod-x86, too; here that is a third of the time
     unlooked=$(few 'page_poison=0 slub_debug=-' '')
     # a kernel that looks for errors is many times as slow, and the module's buffer no larger
     [[ ${CF_GUEST_RELEASE-} != debug ]] || { times='SYNTH_SNAP=50ms SNAP=200ms LEAD=100ms' && unlooked=; }
-    { echo "times='$times'" && cat; } <<'END' | guest_boot amd64 board -smp 2 -m 512 -append "$unlooked"
+    # here and in the guest, or the pipeline refuses what was made here; a way is as large as 128 sets make it
+    settings='DEVICE=/dev/cacheflow PROGRAMS="gzip mine" COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 20"
+        TEXT=8000 ROWS=10 UNIT=samples/cacheflow/repl.c PASSES2=100 PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128
+        REPL_TIMES=2'
+    settings=$(tr -s ' \n' ' ' <<<"$settings $times")
+    pipeline_files
+    sed "s|SETTINGS|$settings|" <<'END' | guest_boot amd64 board -smp 2 -m 512 -append "$unlooked"
 insmod /cacheflow.ko backend=model model_sets=128 size=16777216
 insmod /tagram.ko
 echo 3 >/proc/sys/vm/nr_hugepages
 taskset 2 occupy 128 16 &
 occupy=$!
 cd /suite
-# a way is as large as 128 sets make it
-make -s -f pipelines/cacheflow.mk BIN=/bin OUT=/out DEVICE=/dev/cacheflow PICTURES=0 PROGRAMS="gzip mine" \
-    COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 20" UNIT=samples/cacheflow/repl.c $times PASSES2=100 \
-    PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128 REPL_TIMES=2 >/tmp/said 2>&1
+make -s -f pipelines/cacheflow.mk BIN=/bin OUT=/out PICTURES=0 SETTINGS >/tmp/said 2>&1
 status=$?
 kill $occupy
 cat /tmp/said

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Results keep to the settings that they were made with. What is there is not made again, so that with
+# other settings a folder would hold results of both: it is refused. A makefile includes this at its
+# end, where all that it sets with ?= is known. Settings are these variables, wherever their values
+# come from, the others of the command line, and the command lines of programs; not those that say
+# where things are or how they are shown, nor PICTURES: one that is missing is drawn later. Values are
+# compared as they are written, since to expand them would run what is in them.
+#
+# $(OUT)/.settings has them, a word each. Files without it, such as those of earlier versions, may have
+# been made with anything, and are refused, too. While there is no file, it is written anew.
+
+ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
+settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
+    $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES))
+settings_now   := $(foreach v,$(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names))),$v=$(subst \
+    $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(value $v))))))
+settings_then  := $(file <$(OUT)/.settings)
+# settings_only A B: what A has and B has not
+settings_only   = $(or $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(filter-out $(2),$(1))))),the defaults)
+ifneq ($(wildcard $(OUT)/*),)
+$(if $(settings_then),,$(error $(OUT) has files, and no .settings that says what they were made with: give another OUT, or remove it))
+ifneq ($(settings_then),$(settings_now))
+$(error what is in $(OUT) was made with $(call settings_only,$(settings_then),$(settings_now)), and now is given \
+    $(call settings_only,$(settings_now),$(settings_then)): give another OUT, or remove it)
+endif
+else ifeq ($(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS))))),)
+$(shell mkdir -p $(OUT))$(file >$(OUT)/.settings,$(settings_now))
+endif
+endif

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/settings.mk: a pipeline that is run again in the same OUT makes nothing with the same settings, and is
+# refused with others. By results of each that take no time.
+load lib
+
+# pipeline NAME RESULT [ARGUMENT...]: one result in OUT, which is $T/out, or the folder that IN names
+pipeline() {
+    local out=$T/${IN:-out}
+    make --no-print-directory -C "$ROOT" -f "pipelines/$1.mk" BIN="$BIN" OUT="$out" "$out/$2" "${@:3}"
+}
+
+# exported SETTING NAME RESULT [ARGUMENT...]: the same, with SETTING in the environment alone
+exported() {
+    export "${1?}"
+    pipeline "${@:2}"
+}
+
+# keeps NAME RESULT SETTING OTHER [ARGUMENT...]: what was made with SETTING is refused to OTHER, a value of the same
+keeps() {
+    local name=$1 result=$2 setting=$3 other=$4 how
+    set -- "$name" "$result" "${@:5}"
+    run -0 pipeline "$@" "$setting" -n
+    run -1 pipeline "$@" "$setting" -q
+    run pipeline "$@" "$setting" -t
+    [[ ! -e out ]] || fail "$name: -n, -q or -t has made $(find out)"
+    run -0 pipeline "$@" "$setting"
+    [[ -e out/$result && -s out/.settings ]] || fail "$name: $(find out)"
+    stat -c %y "out/$result" out/.settings >made
+    # the same, from the environment as well
+    run -0 pipeline "$@" "$setting"
+    run -0 exported "$setting" "$@"
+    # another
+    for how in -s -n; do
+        run -2 pipeline "$@" "$other" $how
+        has "what is in $T/out was made with $setting, and now is given $other: give another OUT, or remove it"
+    done
+    run -2 exported "$other" "$@"
+    has "was made with $setting, and now is given $other:"
+    stat -c %y "out/$result" out/.settings | same made -
+    IN=other run -0 pipeline "$@" "$other"
+    [[ -e other/$result ]] || fail "$name: $(find other)"
+}
+
+@test "cacheflow.mk: other settings are refused" {
+    keeps cacheflow script.sql ROWS=5 ROWS=6
+}
+
+@test "cacheperf.mk: other settings are refused" {
+    keeps cacheperf real/script.sql SEEDS=2 SEEDS=20
+}
+
+@test "modeling.mk: other settings are refused" {
+    keeps modeling random/1.yaml MACHINES=2 MACHINES=20
+}
+
+@test "bbprof.mk, and bbprof-beside.mk: other settings are refused" {
+    keeps bbprof machine/lru.yaml SIZES=sqcif "SIZES=sqcif qcif"
+    rm -r out other
+    keeps bbprof machine/lru.yaml STORES=9 STORES=10
+}
+
+@test "leon4.mk: other settings are refused" {
+    # a compiler that makes nothing
+    keeps leon4 fits.elf FORMSARGS=--post FORMSARGS=--lock LEON='touch $@ #'
+}
+
+@test "a default that is given is no other setting, and blanks, BIN, V and PICTURES are none" {
+    pipeline cacheflow script.sql ROWS=5
+    run -0 pipeline cacheflow script.sql ROWS=5 TEXT=60000 'PROGRAMS=gzip  sort sqlite3 cc1 ' BIN=/none V=1 PICTURES=0
+    run -2 pipeline cacheflow script.sql ROWS=5 TEXT=6000
+    has "made with TEXT=60000, and now is given TEXT=6000:"
+}
+
+@test "a setting that no makefile has, with characters of make's own: seen, shown, and not run" {
+    local odd='COMMAND_mine=a "$(shell touch '"$T"'/ran)" # 50% ~_ ~t $$(b)'
+    pipeline cacheflow script.sql ROWS=5
+    run -2 pipeline cacheflow script.sql ROWS=5 "$odd"
+    has "was made with the defaults, and now is given $odd:"
+    [[ ! -e ran ]]
+    run -2 exported COMMAND_mine=a cacheflow script.sql ROWS=5
+    has "was made with the defaults, and now is given COMMAND_mine=a:"
+    run -2 pipeline cacheflow script.sql ROWS=5 CC=clang
+    has "was made with the defaults, and now is given CC=clang:"
+    IN=odd pipeline cacheflow script.sql ROWS=5 "$odd"
+    IN=odd run -0 pipeline cacheflow script.sql ROWS=5 "$odd"
+    IN=odd run -2 pipeline cacheflow script.sql ROWS=5 "${odd/50%/5%}"
+    has "was made with $odd, and now is given ${odd/50%/5%}:"
+    IN=odd run -2 pipeline cacheflow script.sql ROWS=5
+    has "was made with $odd, and now is given the defaults:"
+}
+
+@test "files that nothing is known of are refused; where nothing was made, the settings are those of the next run" {
+    mkdir out
+    run -2 pipeline cacheflow no-such-result ROWS=5
+    pipeline cacheflow script.sql ROWS=6
+    rm out/.settings
+    run -2 pipeline cacheflow script.sql ROWS=6
+    has "$T/out has files, and no .settings that says what they were made with: give another OUT, or remove it"
+    [[ ! -e out/.settings ]]
+}
+
+@test "what removes results is for any" {
+    printf '%s\n' 'A ?= 1' 'all: ; touch $(OUT)/made' 'clean: ; rm -f $(OUT)/made' "include $ROOT/pipelines/settings.mk" >small.mk
+    make -f small.mk OUT=out
+    run -2 make -f small.mk OUT=out A=2
+    run -0 make -f small.mk OUT=out A=2 clean
+    run -0 make -f small.mk OUT=out A=2
+    grep -q A=2 out/.settings
+}
+
+@test "results of a board are in a folder of their own" {
+    mkdir b
+    run -0 make -C "$ROOT" -f pipelines/cacheflow.mk B="$T/b" BIN="$BIN" ROWS=5 "$T/b/cacheflow/script.sql"
+    run -0 make -C "$ROOT" -f pipelines/cacheflow.mk B="$T/b" BIN="$BIN" ROWS=5 DEVICE=/dev/none "$T/b/cacheflow-board/script.sql"
+    grep -q DEVICE=/dev/none b/cacheflow-board/.settings
+    # that one is asked for from the environment, too
+    IN=b/cacheflow run -2 exported DEVICE=/dev/none cacheflow script.sql ROWS=5
+    has "now is given DEVICE=/dev/none"
+}
