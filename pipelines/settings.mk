@@ -13,7 +13,7 @@
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
     $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES))
-settings_now   := $(foreach v,$(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names))),$v=$(subst \
+settings_now   := with: $(foreach v,$(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names))),$v=$(subst \
     $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(value $v))))))
 settings_then  := $(file <$(OUT)/.settings)
 # settings_only A B: what A has and B has not

@@ -22,7 +22,8 @@
 # BIN       where the programs are                              [build/bin, else where they were installed]
 # PICTURES  0: no pictures                                      [1]
 #
-# A result is made anew when its trace is newer. Names of traces and folders hold no blanks and none
+# A result is made anew when its trace is newer. OUT keeps to the settings that its results were made
+# with (settings.mk); batch.mk makes them anew. Names of traces and folders hold no blanks and none
 # of the characters that the shell or make takes for its own: such a name is refused.
 
 B        ?= build
@@ -87,7 +88,12 @@ tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \
 	    for f in $(call made,$(RESULTS)); do [ -s $$f ] || rm -f $$f; done$(newline))
 clean: tidy
-	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS))))$(newline))
+	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS)))) && \
+	    { [ ! -d $(OUT)/$n ] || rmdir --ignore-fail-on-non-empty $(OUT)/$n; }$(newline))
 
 .DELETE_ON_ERROR:
 .PHONY: all results tidy clean
+
+ifndef LIST
+include $(SCRIPTS)settings.mk
+endif

@@ -42,6 +42,21 @@ keeps() {
     [[ -e other/$result ]] || fail "$name: $(find other)"
 }
 
+@test "recipes for stored traces: other settings are refused; after clean they are not; a recipe without any is none" {
+    mkdir traces
+    cf-cat --slice 0-1000 -o traces/sort.cf "$ROOT/samples/sort.cf"
+    keeps explore sort/classes.csv MACHINES=tegra-x1 "MACHINES=tegra-x1 xeon-6230" PICTURES=0 TRACES="$T/traces"
+    # how it is shown, and of which traces, is none
+    run -0 pipeline explore sort/classes.csv MACHINES=tegra-x1 PICTURES=1 TRACES="$T/traces/sort.cf"
+    run -0 make -C "$ROOT" -f pipelines/explore.mk BIN="$BIN" OUT="$T/out" TRACES="$T/traces" MACHINES=tegra-x1 clean
+    run -0 pipeline explore sort/classes.csv MACHINES=xeon-6230 PICTURES=0 TRACES="$T/traces"
+    [[ -s out/sort/classes.csv ]]
+    printf 'include stored.mk\nRESULTS := n.csv\n$(OUT)/%%/n.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n%s\n' \
+        $'\tcf-rank -q --csv --by op $< $(to)' >own.mk
+    for i in 1 2; do run -0 make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=traces OUT=own; done
+    [[ -s own/sort/n.csv ]]
+}
+
 @test "cacheflow.mk: other settings are refused" {
     keeps cacheflow script.sql ROWS=5 ROWS=6
 }
