@@ -22,7 +22,8 @@ function __cacheflow
         case 11
             # the words after -- are another command's
             set -l at (contains -i -- -- $words)
-            complete -C (string join ' ' -- (string escape -- $words[(math $at + 1)..]) $word)
+            set -l theirs (string join ' ' -- (string escape -- $words[(math $at + 1)..]) $word)
+            complete "-C$theirs"
     end
 end
 

@@ -7,7 +7,8 @@ local program=${${(Q)words[1]}/#\~/$HOME} script
 local -a offered
 program=$(whence -p -- $program)
 script=${program:A:h}/../share/bash-completion/completions/cacheflow
-if [[ ! -r $script ]]; then
+# without a program it would be looked for beside the folder we are in
+if [[ -z $program || ! -r $script ]]; then
     _default
     return
 fi

@@ -161,6 +161,84 @@ END
     is label
 }
 
+# What a shell would run if it looked at more than the text.
+# shellcheck disable=SC2016
+hostile=('$(touch${IFS}pwned)' '`touch${IFS}pwned`' '${X:=$(touch${IFS}pwned)}' '$((a[$(touch${IFS}pwned)]))'
+    '<(touch${IFS}pwned)')
+
+@test "a column that the recording names is text to every shell, which runs nothing of it" {
+    local shell name
+    for name in "${hostile[@]}"; do
+        THEIR_NUMBER=$name "$B/test/make_stream" unknown >r.cf
+        for shell in bash zsh fish; do
+            command -v $shell >/dev/null || continue
+            offered $shell >got <<<'cf-cat r.cf --columns '
+            [[ ! -e pwned ]] || fail "$shell has run $name"
+            grep -qxF -e "$name" got && grep -qx their_word got || fail "$shell, $name:" "$(<got)"
+        done
+    done
+    # a blank parts no words, and what a list cannot hold is left out
+    for name in 'two words' 'one, "two"' $'line one\nline two' '-e' '*'; do
+        THEIR_NUMBER=$name "$B/test/make_stream" unknown >r.cf
+        bash "$PUT/share/bash-completion/completions/cacheflow" cf-cat r.cf --columns '' >got
+        [[ ! $name =~ [,$'\n'] ]] || {
+            run ! grep -E 'one|two' got
+            continue
+        }
+        grep -qxF -e "$name" got && grep -qx their_word got || fail "$name:" "$(<got)"
+    done
+}
+
+@test "a name of a file, whatever it holds, is text and no option" {
+    local script=$PUT/share/bash-completion/completions/cacheflow name
+    for name in "${hostile[@]/%/.cf}" 'two words.cf' $'two\nlines.cf' -oout.cf -n.cf '*.cf'; do
+        "$B/test/make_stream" full >"./$name"
+        run -0 bash "$script" cf-cat --table map "$name" --columns la
+        is label || fail "$name"
+        run bash "$script" cf-cat "$name"
+        run bash "$script" cf-cat "--columns=$name"
+        run bash "$script" cf-cat "$name" ''
+        rm "./$name"
+        [[ -z $(ls) ]] || fail "$name:" "$(ls)"
+    done
+    # a word that begins like an option, and would be more than a word of sed's
+    run -10 bash "$script" cf-cat '-a/b/w out
+#' ''
+    run -10 bash "$script" cf-cat '-a/b/;e touch pwned
+#' ''
+    [[ -z $(ls) ]]
+    mkdir '$(touch pwned)' '`touch pwned`'
+    touch {'$(touch pwned)','`touch pwned`'}/zebra
+    run -10 bash "$script" cf-cat '$(touch pwned)/ze'
+    run -10 bash "$script" cf-cat '`touch pwned`/ze'
+    [[ ! -e pwned ]]
+}
+
+@test "no program and no script of the folder one is in is run, unless it is called" {
+    local script=$PUT/share/bash-completion/completions/cacheflow
+    mkdir -p cf-capture-a here share/bash-completion/completions
+    printf '#!/bin/sh\ntouch "%s/pwned"\n' "$T" >cf-capture-a/b
+    cp cf-capture-a/b share/bash-completion/completions/cacheflow
+    chmod +x cf-capture-a/b
+    run -0 bash "$script" cf-capture a/b --he
+    is --help
+    [[ ! -e pwned ]]
+    cd here
+    PATH=/usr/bin:/bin
+    for shell in zsh fish; do
+        command -v $shell >/dev/null || continue
+        offered $shell <<<'cf-cat --' >got
+        [[ ! -e ../pwned ]] || fail "$shell"
+    done
+}
+
+@test "fish: a word of a command after -- is no option of fish's" {
+    command -v fish >/dev/null || skip "fish is missing"
+    offered fish <<<'cf-capture trace -- -hx' >got 2>&1
+    [[ $(head -n 1 got) == '> cf-capture trace -- -hx' ]] || fail "$(<got)"
+    run ! grep complete got
+}
+
 @test "a program without the script beside it: zsh and fish offer files" {
     local shell
     mkdir -p alone/bin
