@@ -364,8 +364,13 @@ check:
 	@$(MAKE) all tests
 	@tests/run -b $(B) -j $$(($(JOBS) + 1)) $(TESTS) # some wait more than they work
 
+# Before anything is installed or built: is it a number that tests/run-long takes?
+TIMED = $(if $(shell [[ '$(TIME)' =~ ^[1-9][0-9]{0,7}$$ ]] && echo yes),,$(error TIME is '$(TIME)': \
+	give a whole number of seconds, 1 to 99999999))
+
 check-long: TIME = 600
 check-long:
+	$(TIMED)
 	@.ci/install build check guest fuzz kernel package
 	@$(MAKE) all tests
 	@tests/run-long -b $(B) -t $(TIME)
@@ -373,6 +378,7 @@ check-long:
 # Inputs that libFuzzer makes up, TIME seconds a target; without TARGET all of them.
 fuzz: TIME = 60
 fuzz:
+	$(TIMED)
 	@.ci/install build check fuzz
 	@$(MAKE) all tests
 	@tests/run-long -b $(B) -j $(JOBS) -t $(TIME) $(if $(ENGINE),-e $(ENGINE)) $(if $(TARGET),$(TARGET:%=fuzz:%),fuzz)

@@ -145,3 +145,35 @@ test: \"two\" { sleep 600; }"
     stopped() { ! pgrep -fx "sleep 5432.$$"; }
     eventually stopped
 }
+
+@test "numbers that are none are refused, and no time that would be for ever is taken" {
+    local n
+    suite good <<<'test: "one" { true; }'
+    for n in 0 abc -1 '' 1e3 100000000; do
+        go -j "$n" good
+        [[ $status == 2 ]]
+        is "run: -j '$n': give a whole number, 1 to 9999"
+        run -2 "$ROOT/tests/run-long" -j "$n" no-test
+        is "run-long: -j '$n': give a whole number, 1 to 9999"
+        run -2 "$ROOT/tests/run-long" -t "$n" no-test
+        is "run-long: -t '$n': give a whole number of seconds, 1 to 99999999"
+        run -2 make -n -C "$ROOT" DEPS=0 B=build TIME="$n" fuzz
+        has "TIME is '$n': give a whole number of seconds, 1 to 99999999"
+        run -2 make -n -C "$ROOT" DEPS=0 B=build TIME="$n" check-long
+        has "TIME is '$n'"
+    done
+    go -j
+    [[ $status == 2 ]]
+    is "run: -j takes a value; see tests/run --help"
+    go -j 3 good
+    [[ $status == 0 ]]
+    run -2 "$ROOT/tests/run-long" -t 99999999 -j 9999 no-test
+    has "no test 'no-test'"
+}
+
+@test "run-long: the name of the tree is text to the shells that it starts" {
+    ln -s "$ROOT" 'a $(touch pwned) tree'
+    CF_ROUNDS=2 run -0 'a $(touch pwned) tree/tests/run-long' -b "$B" killed
+    has "killed: 2 pipes"
+    [[ -z $(find . -name pwned) && ! -e $ROOT/pwned ]]
+}
