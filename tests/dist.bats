@@ -62,6 +62,57 @@ setup() {
     [[ ! -e out.tar.gz ]]
 }
 
+@test "configuration and attributes of git, of tar and gzip give the same bytes" {
+    local HOME=$T
+    git clone -q "$CLONE" other
+    git -C other worktree add -q ../tree
+    git clone -q --shared tree third
+    cat >.gitconfig <<'END'
+[core]
+    autocrlf = true
+    eol = crlf
+    attributesFile = ~/attributes
+[tar]
+    umask = 0277
+[log]
+    showSignature = true
+[tar "tar"]
+    command = cat /dev/null
+[filter "other"]
+    smudge = rev
+END
+    echo '*.c text eol=crlf ident' >attributes
+    printf '*.md export-ignore\n*.sh filter=other\n*.h export-subst\n' >other/.git/info/attributes
+    TAR_OPTIONS=--mode=u+x,g+w GZIP=--rsyncable run -0 --separate-stderr \
+        other/pipelines/package/dist.sh "${NAME#*-}" one.tar.gz
+    cmp "$DIST" one.tar.gz
+    # that of the clone, and of the call
+    mv .gitconfig other/.git/more
+    git -C other config include.path more
+    GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.eol GIT_CONFIG_VALUE_0=crlf \
+        other/pipelines/package/dist.sh "${NAME#*-}" two.tar.gz
+    cmp "$DIST" two.tar.gz
+    # where another folder has the objects
+    tree/pipelines/package/dist.sh "${NAME#*-}" three.tar.gz
+    cmp "$DIST" three.tar.gz
+    third/pipelines/package/dist.sh "${NAME#*-}" four.tar.gz
+    cmp "$DIST" four.tar.gz
+}
+
+@test "where git refuses the clone, its reason is seen" {
+    git clone -q "$CLONE" other
+    # as in a folder of another user
+    GIT_TEST_ASSUME_DIFFERENT_OWNER=1 run -3 other/pipelines/package/dist.sh 1 out.tar.gz
+    has "dubious ownership"
+    has "safe.directory"
+    has "which says above why"
+    echo broken >other/.git/index
+    run -3 other/pipelines/package/dist.sh 1 out.tar.gz
+    has "index file"
+    has "git does not say what is committed"
+    [[ ! -e out.tar.gz ]]
+}
+
 @test "what is not committed is refused, what is not tracked is named" {
     git clone -q "$CLONE" other
     touch other/new.c
