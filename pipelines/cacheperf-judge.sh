@@ -11,7 +11,9 @@
 set -u
 
 [[ $# = 4 && -r $1/truth.csv && -r $4 ]] || { sed -n '4,10s/^# //p' "$0" >&2; exit 2; }
-sources=$1 program=$2 mended=$3 findings=$4
+sources=$1 program=$2 mended=$3
+# by the environment: -v takes a backslash for the beginning of a sign
+export FINDINGS=$4
 
 # lines MARK: numbers of the lines that the mark stands on
 lines() { grep -nF "/* $1 */" "$sources/$program.c" | cut -d: -f1 | paste -sd' '; }
@@ -25,7 +27,7 @@ while IFS=, read -r name row in type origin line object; do
     printf '%s\t' "$row" "$type" "$origin" "$(lines "$line")" "$object"
     echo
 done <"$sources/truth.csv" |
-    awk -F'\t' -v program="$program" -v mended="$mended" -v findings="$findings" '
+    awk -F'\t' -v program="$program" -v mended="$mended" '
     # Whether one of the numbers in `list` ends a "file:number" of `text`, which may have folders.
     function names(text, list,    part, n, i) {
         n = split(list, part, " ")
@@ -52,6 +54,7 @@ done <"$sources/truth.csv" |
         }
     }
     BEGIN {
+        findings = ENVIRON["FINDINGS"]
         getline head < findings
         n = split(head, column, ",")
         for (i = 1; i <= n; i++)

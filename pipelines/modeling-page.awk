@@ -48,7 +48,9 @@ function text(name,    line) {
 }
 
 function picture(name,    encode, data) {
-    encode = "base64 -w 0 '" out "/" name "'"
+    encode = out "/" name
+    gsub(/'/, "'\\''", encode)
+    encode = "base64 -w 0 -- '" encode "'"
     encode | getline data
     close(encode)
     print "<figure><img alt=\"\" src=\"data:image/png;base64," data "\"></figure>"

@@ -39,6 +39,14 @@ judged() {
     is demo,,1,nothing,,0,conflict,application,1
 }
 
+@test "the judge: a name of a file may hold a backslash" {
+    truth
+    judged 1 '' >/dev/null
+    mv found.csv 'a\tb.csv'
+    run -0 "$ROOT/pipelines/cacheperf-judge.sh" . demo 1 'a\tb.csv'
+    is demo,,1,nothing,,1,,,0
+}
+
 @test "the judge: each wrong field is found wrong, and a finding of nothing is counted" {
     truth
     # what of the first row's finding is wrong: type, origin, statement, object

@@ -32,6 +32,15 @@ modeling() {
     done
 }
 
+@test "the page: a name of a folder is text to the shell that reads the pictures" {
+    local dir="it's '\$(touch pwned)'"
+    mkdir "$dir"
+    echo picture >"$dir/one.png"
+    awk -v out="$dir" -v model=m -v figures="one.png" -v curves= -f "$ROOT/pipelines/modeling-page.awk" >page
+    grep -q "base64,$(base64 "$dir/one.png")\"" page || fail "$(<page)"
+    [[ ! -e pwned ]]
+}
+
 @test "all of it: figures, tables of recovery without a wrong value, this machine, the page" {
     some_host
     modeling
