@@ -152,6 +152,35 @@ END
     [[ -z $(ls out.tar.gz*) ]]
 }
 
+@test "lint looks at an unpacked tree too, at names of any make, and where git refuses the clone" {
+    tar -xzf "$DIST"
+    rm -r "$NAME/samples" "$NAME/filters"
+    seq 501 >"$NAME/tests/it's long.h"
+    printf '%s \n' 'x:' >"$NAME/tests/$(printf '\303\266').yaml"
+    run -1 "$NAME/.ci/lint" house space
+    has "tests/it's: 501 lines"
+    has "tests/it's long.h: no SPDX line"
+    has "tests/$(printf '\303\266').yaml:1:"
+    cd "$NAME"
+    git init -q
+    git add -A
+    run -1 env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 .ci/lint house
+    has "tests/it's: 501 lines"
+    rm Makefile
+    run -1 .ci/lint space
+    is "lint: git lists no files of this tree: nothing is looked at"
+}
+
+@test "all that is looked at before a change is: where git refuses the clone, its reason is seen" {
+    git clone -q "$CLONE" other
+    mkdir bin
+    printf '#!/bin/sh\n' >bin/make
+    chmod +x bin/make
+    run -0 env PATH="$T/bin:$PATH" GIT_TEST_ASSUME_DIFFERENT_OWNER=1 DEPS=0 other/.ci/run
+    has "dubious ownership"
+    has "note: no commit to clone"
+}
+
 @test "objects of each rule are the same wherever the tree is unpacked, by a link too" {
     local f objects=(formats/base/cf_text formats/base/cf_cpu)
     objects=("${objects[@]/#/build/obj/}")
