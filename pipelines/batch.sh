@@ -345,7 +345,8 @@ by_slurm() {
     need sbatch slurm-client
     local n from ids='' id submit
     n=$(wc -l <"$2")
-    write "$1/array" '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" '$2')" "exec '$1/run' one NAME=\"\$name\""
+    write "$1/array" '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" ${2@Q})" \
+        "exec ${1@Q}/run one NAME=\"\$name\""
     # shellcheck disable=SC2206 # options
     submit=(sbatch --parsable --job-name=cf-batch $SBATCH)
     for ((from = 0; from < n; from += ARRAY)); do
