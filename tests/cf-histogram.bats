@@ -100,6 +100,12 @@ with_shares() {
 0x4000000000000000,0x7fffffffffffffff,2,0.500000,0.500000
 0x8000000000000000,0xbfffffffffffffff,1,0.250000,0.750000
 0xc000000000000000,0xffffffffffffffff,1,0.250000,1.000000"
+    # one bin of all that 64 bits hold, whether they come at once or in frames of their own
+    printf 'time,addr\n1,1\n2,2\n' | stream b.cf
+    run -0 timeout 10 cf-histogram --column addr --bins 1 b.cf a.cf
+    is "bin_low,bin_high,count,share,cumulative_share
+0x0,0xffffffffffffffff,6,1.000000,1.000000"
+    [[ $(timeout 10 cf-histogram --column addr --bins 1 a.cf | tail -n 1) == 0x0,0xffffffffffffffff,4,* ]]
 }
 
 @test "distances: what is none has a name and comes last, what is unknown has no share" {

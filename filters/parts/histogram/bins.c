@@ -95,17 +95,23 @@ static uint32_t split(struct bins *b, const uint64_t *value, const uint32_t *gro
 
 /* ---- equal bins ---- */
 
+/* The number of a bin of that width; one bin of 2^64 holds all values. */
+static inline uint64_t bin_of(uint64_t v, unsigned shift)
+{
+    return shift < 64 ? v >> shift : 0;
+}
+
 static void widen(struct bins *b, unsigned shift)
 {
     size_t mask = b->stride - 1;
     uint64_t *sum = cf_need(b->tool, malloc(b->stride * sizeof(*sum)));
 
     for (size_t g = 0; g < b->groups; g++) {
-        uint64_t *count = b->count + g * b->stride, last = b->high >> b->shift;
+        uint64_t *count = b->count + g * b->stride, last = bin_of(b->high, b->shift);
 
         memset(sum, 0, b->stride * sizeof(*sum));
-        for (uint64_t bin = b->low >> b->shift;; bin++) {
-            sum[(bin >> (shift - b->shift)) & mask] += count[bin & mask];
+        for (uint64_t bin = bin_of(b->low, b->shift);; bin++) {
+            sum[bin_of(bin, shift - b->shift) & mask] += count[bin & mask];
             if (bin == last)
                 break;
         }
@@ -123,7 +129,7 @@ static void fit(struct bins *b, const uint64_t *value, uint32_t rows)
         low = value[i] < low ? value[i] : low;
         high = value[i] > high ? value[i] : high;
     }
-    while ((high >> shift) - (low >> shift) >= b->most)
+    while (bin_of(high, shift) - bin_of(low, shift) >= b->most)
         shift++;
     if (b->seen && shift != b->shift)
         widen(b, shift);
@@ -139,7 +145,7 @@ static inline size_t place(const struct bins *b, enum bins_kind kind, uint64_t v
 {
     if (kind == BINS_LOG2)
         return v ? 64 - (size_t)__builtin_clzll(v) : 0;
-    return (size_t)(v >> b->shift) & (b->stride - 1);
+    return (size_t)bin_of(v, b->shift) & (b->stride - 1);
 }
 
 /* Inlined for each kind, with or without groups and weights. */
@@ -252,6 +258,13 @@ static struct bin *exact_list(const struct bins *b, uint32_t group, size_t *coun
     return list;
 }
 
+static struct bin equal_bin(const struct bins *b, uint64_t bin, uint64_t count)
+{
+    const uint64_t low = b->shift < 64 ? bin << b->shift : 0;
+
+    return (struct bin){low, low + (b->shift ? UINT64_MAX >> (64 - b->shift) : 0), count};
+}
+
 struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count)
 {
     const uint64_t *from;
@@ -265,19 +278,18 @@ struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count)
         return exact_list(b, group, count);
     from = b->count + group * b->stride;
     most = b->kind == BINS_LOG2 ? LOG2_BINS
-           : b->seen            ? (size_t)((b->high >> b->shift) - (b->low >> b->shift)) + 1
+           : b->seen            ? (size_t)(bin_of(b->high, b->shift) - bin_of(b->low, b->shift)) + 1
                                 : 0;
     list = cf_need(b->tool, calloc(most + 1, sizeof(*list)));
     for (size_t i = 0; i < most; i++) {
-        uint64_t bin = (b->low >> b->shift) + i;
+        uint64_t bin = bin_of(b->low, b->shift) + i;
         struct bin *to = &list[n];
 
         if (b->kind == BINS_LOG2)
             *to = (struct bin){i ? (uint64_t)1 << (i - 1) : 0,
                                i ? ((uint64_t)1 << (i - 1)) * 2 - 1 : 0, from[i]};
         else
-            *to = (struct bin){bin << b->shift, (bin << b->shift) + (((uint64_t)1 << b->shift) - 1),
-                               from[bin & (b->stride - 1)]};
+            *to = equal_bin(b, bin, from[bin & (b->stride - 1)]);
         if (n || to->count) /* begins with the first that is not empty */
             n++;
         if (to->count)
