@@ -69,6 +69,8 @@ static void name_options(struct distance *d)
         fprintf(out, "; bound %llu", (unsigned long long)s->max);
     if (s->rate > 0)
         fprintf(out, "; rate %.17g", s->rate);
+    if (s->samples)
+        fprintf(out, "; samples %u", s->samples);
     if (d->tool.columns)
         fprintf(out, "; columns %s", d->tool.columns);
     d->partial.tool = &d->tool;

@@ -1072,6 +1072,9 @@ a.1.cf size.2.cf|sets of another recording than those before: 4 accesses
 --seed 2 a.1.cf a.2.cf|with other options
 --cores 2 a.1.cf a.2.cf|with other options
 --physical a.1.cf a.2.cf|with other options
+--prefetch stride a.1.cf a.2.cf|with other options
+--frames random a.1.cf a.2.cf|with other options
+--frames random --ram 1G a.1.cf a.2.cf|with other options
 a.1.cf a.cf|a recording behind a partial result
 a.cf a.1.cf|a partial result behind a recording
 --set-part 1/2 a.1.cf|--partial cannot make another

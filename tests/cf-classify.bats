@@ -1002,6 +1002,7 @@ END
 -m ./m.yaml p.1.cf a.cf|a recording behind a partial result
 -m ./m.yaml a.cf p.1.cf|a partial result behind a recording
 -m ./three.yaml p.1.cf p.2.cf|with other options
+-m ./fifo.yaml p.1.cf p.2.cf|with other options
 -m ./m.yaml --level L1 -m ./m.yaml p.1.cf p.2.cf|with other options
 -m ./m.yaml --partial p.1.cf|cannot make another
 -m ./three.yaml three.1.cf three.2.cf|three.2.cf: process 2 is not the same in the order of the part's processes
@@ -1052,5 +1053,6 @@ END
     damaged 'segment 1' 'segment 0'
     # of a machine of which no parts are made
     machine m.yaml 'name: L1D, kind: data, size: 1KiB, ways: 2, policy: fifo' 'name: L1I, kind: instruction, size: 1KiB, ways: 2'
+    options=${options/cores 1;/cores 1; does not replace by LRU;}
     damaged 'segment 1' 'segment 1'
 }

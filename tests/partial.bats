@@ -299,6 +299,8 @@ distances() {
     refuses "p.2.cf: part 2 of 3, which came already: give each part once" cf-distance p.1.cf p.2.cf p.2.cf p.3.cf
     refuses "p.1.cf: a partial result with other options, 'for data; per all; line-size 64; sets 1' instead of" \
         cf-distance --sets 2 p.1.cf p.2.cf p.3.cf
+    refuses "with other options, 'for data; per all; line-size 64; sets 1' instead of 'for data; per all; line-size 64; sets 1; samples 64'" \
+        cf-distance --samples 64 p.1.cf p.2.cf p.3.cf
     refuses "u.cf: a recording behind a partial result" cf-distance p.1.cf u.cf
     refuses "p.1.cf: a partial result behind a recording" cf-distance u.cf p.1.cf
     refuses "p.1.cf: a partial result, of which --partial cannot make another" cf-distance --partial p.1.cf
@@ -446,6 +448,10 @@ distances() {
     run -2 cf-latency -m raspberry-pi-4 --partial --summary -o x.cf hit.cf
     run -2 cf-latency -m raspberry-pi-4 --latency L1D.store_after_load=9 --partial --summary hit.cf
     has "depend on the access before"
+    parts 2 hit.cf cf-latency -m raspberry-pi-4 --summary
+    run -1 --separate-stderr cf-latency -m raspberry-pi-4 --summary --latency L2.load_after_store=99 p.1.cf p.2.cf
+    is ""
+    has "p.1.cf: a partial result with other options" "$stderr"
 }
 
 @test "cf-sweep: there are no partial results, and why" {

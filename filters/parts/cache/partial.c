@@ -40,6 +40,11 @@ static char *options_text(const struct summary *w)
     }
     for (unsigned i = 0; i < w->o->masks; i++)
         fprintf(out, "; mask %s", w->o->mask[i]);
+    /* there are no partial results with these */
+    for (unsigned i = 0; i < w->o->prefetches; i++)
+        fprintf(out, "; prefetch %s", w->o->prefetch[i]);
+    if (options_for_frames(w->o))
+        fprintf(out, "; %s", options_for_frames(w->o));
     return cf_need(w->tool, cf_memory_text(out, &text));
 }
 

@@ -42,6 +42,8 @@ static char *options_text(const struct parts *p)
         const struct hill *h = p->state[k];
 
         fprintf(out, "; machine %s; cores %u", h->m->name, h->core_count);
+        if (h->whole) /* why there are no partial results */
+            fprintf(out, "; %s", h->whole);
         for (unsigned i = 0; i < h->watches; i++) {
             const struct watched *w = &h->watch[i];
             const struct cf_level *l = &h->m->level[w->level];
