@@ -633,6 +633,11 @@ distances() {
     has "what wrote it says that its own input was cut off" "$stderr"
 }
 
+# sleeps PID: it waits for something
+sleeps() {
+    [[ $(<"/proc/$1/stat") == *") S "* ]]
+}
+
 @test "-j: pipes and files without an index, by one process, with a warning" {
     make_parts t.cf 17 1 9
     cf-rank -q t.cf >all.csv
@@ -645,6 +650,21 @@ distances() {
     same all.csv <(cf-rank -q -j 2 <t.cf)
     run -1 cf-rank -j 2 nowhere.cf
     has "nowhere.cf: No such file or directory"
+    run -1 cf-rank -j 2 .
+    has ".: is a directory: name files"
+    # a pipe with a name is opened once, so that what writes to it is heard
+    mkfifo pipe
+    for f in 1 2 3 4; do
+        cat t.cf >pipe &
+        eventually sleeps $!
+        same all.csv <(timeout 60 cf-rank -q -j 2 pipe) && wait $!
+    done
+    cat t.cf >pipe &
+    eventually sleeps $!
+    run -2 cf-cat --part 1/2 t.cf pipe
+    has "--part: pipe: is no file"
+    cf-cat -q --csv pipe | cmp - <(cf-cat -q --csv t.cf)
+    wait $!
     run -2 cf-rank -j 2 --partial t.cf
     run -2 cf-rank -j 2 --before t.cf t.cf
     run -2 cf-rank -j 0 t.cf

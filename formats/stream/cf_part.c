@@ -188,23 +188,15 @@ static int find_segments(struct cf_reader *r, uint64_t start, uint64_t stop, int
     return p->segments > before ? 0 : -1;
 }
 
-static int plan_input(struct cf_reader *r, int input)
+static int plan_input(struct cf_reader *r, int input, uint64_t size)
 {
     const size_t before = r->plan->segments;
-    struct stat st;
     off_t start = 0;
     int result;
 
-    r->name = cfr_name(r->files[input]);
-    if (fstat(r->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        cfr_damage(r, UINT64_MAX, "is a directory: name files");
-        return UNREADABLE;
-    }
-    if (!S_ISREG(st.st_mode))
-        return without_index(r, "is no file");
     if (!strcmp(r->files[input], "-"))
         start = lseek(r->fd, 0, SEEK_CUR);
-    result = find_segments(r, (uint64_t)start, (uint64_t)st.st_size, input);
+    result = find_segments(r, (uint64_t)start, size, input);
     for (size_t i = before; i < r->plan->segments && !result; i++)
         result = take_segment(r, &r->plan->segment[i]);
     if (result == -1)
@@ -213,8 +205,34 @@ static int plan_input(struct cf_reader *r, int input)
         cfr_refuse(r, ENOMEM);
         return UNREADABLE;
     }
-    r->plan->part.bytes += (uint64_t)(st.st_size - start);
+    r->plan->part.bytes += size - (uint64_t)start;
     return GOOD;
+}
+
+/* Opens an input. A pipe is not even opened: what writes to it would see a reader come and go. */
+static int open_input(struct cf_reader *r, const char *file, uint64_t *size)
+{
+    const int standard = !strcmp(file, "-");
+    struct stat st;
+    const int failed = standard ? fstat(STDIN_FILENO, &st) : stat(file, &st);
+
+    r->name = cfr_name(file);
+    if (!failed && S_ISDIR(st.st_mode)) {
+        cfr_damage(r, UINT64_MAX, "is a directory: name files");
+        return UNREADABLE;
+    }
+    if (!failed && !S_ISREG(st.st_mode))
+        return without_index(r, "is no file");
+    r->fd = failed ? -1 : standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (r->fd >= 0) {
+        *size = (uint64_t)st.st_size;
+        return GOOD;
+    }
+    if (cf_is_refusal(errno))
+        cfr_refuse(r, errno);
+    else
+        cfr_damage(r, UINT64_MAX, "%s", strerror(errno));
+    return UNREADABLE;
 }
 
 static int plan_inputs(struct cf_reader *r)
@@ -223,19 +241,13 @@ static int plan_inputs(struct cf_reader *r)
 
     XXH3_64bits_reset(&r->plan->sum);
     for (int i = 0; i < r->count && result == GOOD; i++) {
-        const int standard = !strcmp(r->files[i], "-");
+        uint64_t size;
 
-        r->fd = standard ? STDIN_FILENO : open(r->files[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        r->name = cfr_name(r->files[i]);
-        if (r->fd >= 0)
-            result = plan_input(r, i);
-        else if (cf_is_refusal(errno))
-            cfr_refuse(r, errno);
-        else
-            cfr_damage(r, UINT64_MAX, "%s", strerror(errno));
-        if (r->fd < 0)
-            result = UNREADABLE;
-        else if (!standard)
+        result = open_input(r, r->files[i], &size);
+        if (result != GOOD)
+            break;
+        result = plan_input(r, i, size);
+        if (r->fd != STDIN_FILENO)
             close(r->fd);
         r->fd = -1;
     }
