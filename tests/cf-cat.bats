@@ -590,6 +590,8 @@ rows_of_parts() { # TABLE COLUMNS N FILE...
     make_parts a.cf 7 1 5
     run -2 bash -c "cat a.cf | cf-cat --part 1/2"
     has "cf-cat: --part: standard input: is no file: a part is found by the index of a file: store it by 'cf-cat -o FILE', and name that"
+    run -2 cf-cat --part 1/2 - - <a.cf
+    has "standard input cannot be two inputs: name a FILE for one of them"
     cat a.cf | cf-cat | cat >raw.cf
     run -2 cf-cat --part 1/2 raw.cf
     has "raw.cf: has no index"

@@ -665,6 +665,10 @@ sleeps() {
     has "--part: pipe: is no file"
     cf-cat -q --csv pipe | cmp - <(cf-cat -q --csv t.cf)
     wait $!
+    # standard input is one input
+    run -2 --separate-stderr cf-rank -j 2 - - <t.cf
+    is ""
+    has "standard input cannot be two inputs: name a FILE for one of them" "$stderr"
     run -2 cf-rank -j 2 --partial t.cf
     run -2 cf-rank -j 2 --before t.cf t.cf
     run -2 cf-rank -j 0 t.cf

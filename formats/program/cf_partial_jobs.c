@@ -29,12 +29,14 @@ static int is_standard(const char *file)
     return strcmp(file, "-") == 0;
 }
 
-/* The files by names that can be opened more than once; NULL where that cannot be. */
+/* The files by names that can be opened more than once; NULL where that cannot be, or where
+   cf_tool_reader() refuses them. */
 static char **named_files(struct cf_partial *p, char *const *files, int *count)
 {
     static char standard[] = "-";
     char **list = cf_tool_room(p->tool, (size_t)*count + 1, sizeof(*list));
     struct stat st;
+    int standards = 0;
 
     if (*count == 0)
         list[(*count)++] = standard;
@@ -43,6 +45,8 @@ static char **named_files(struct cf_partial *p, char *const *files, int *count)
     for (int i = 0; i < *count; i++) {
         if (!is_standard(list[i]))
             continue;
+        if (standards++)
+            return NULL;
         if (isatty(STDIN_FILENO) || (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
                                      lseek(STDIN_FILENO, 0, SEEK_CUR) != 0))
             return NULL;

@@ -194,14 +194,14 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
     struct cf_reader *r;
 
     for (int i = 0; i < count; i++)
-        from_stdin |= strcmp(files[i], "-") == 0;
+        from_stdin += strcmp(files[i], "-") == 0;
     if (from_stdin && isatty(STDIN_FILENO))
         cf_die(t, CF_EXIT_USAGE,
                "standard input is a terminal: name a FILE or put a program before the pipe");
-    if (from_stdin && t->stdin_taken)
+    if (from_stdin + t->stdin_taken > 1)
         cf_die(t, CF_EXIT_USAGE,
                "standard input cannot be two inputs: name a FILE for one of them");
-    t->stdin_taken |= from_stdin;
+    t->stdin_taken += from_stdin;
     r = cf_need(t, cf_reader_open(files, count));
     if (t->max_strings)
         cf_reader_max_strings(r, t->max_strings);
