@@ -190,6 +190,11 @@ static void run(struct distance *d, struct cf_writer *w)
         take_in_parts(&d->tool, &d->stacks, d->cores, &d->partial, w, &d->share, f);
     else
         take_whole(d, w, f);
+    if (stacks_mix(&d->stacks))
+        cf_warn(
+            &d->tool,
+            "distances may be wrong, lines of different processes be taken for one: " STACKS_MIX,
+            1u << (d->set.shift - 1), 1u << d->set.shift);
 }
 
 static void print_stats(const struct distance *d)

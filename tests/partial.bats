@@ -372,6 +372,36 @@ distances() {
     done
 }
 
+@test "cf-distance: refused, more processes than there are bits for, where addresses have those bits" {
+    local j said="more than 2 processes, which lines of 4 bytes do not allow at such addresses: give --per process"
+    printf 'time,pid,addr\n1,100,0x5000\n2,101,0x5000\n3,102,0x5000\n' | stream a.packed.cf
+    printf 'time,pid,addr\n50,100,0x8000000000001000\n51,102,0x1000\n52,100,0x8000000000001000\n' | stream b.packed.cf
+    cat a.packed.cf b.packed.cf >ab.cf
+    # only the join knows that they are so many
+    parts 2 ab.cf cf-distance -q --line-size 4
+    run -1 --separate-stderr cf-distance -q --line-size 4 p.1.cf p.2.cf -o joined.cf
+    has "p.2.cf: $said" "$stderr"
+    [[ ! -e joined.cf ]]
+    run -2 --separate-stderr bash -c "set -o pipefail; cf-distance --line-size 4 --partial ab.cf | cat >none.cf"
+    has "--partial: $said" "$stderr"
+    # of the whole it is said, by one thread and by several
+    for j in 1 3; do
+        run -0 --separate-stderr cf-distance -q --line-size 4 -j $j ab.cf -o whole.cf
+        is ""
+        has "distances may be wrong, lines of different processes be taken for one: $said" "$stderr"
+    done
+    distances 2 ab.cf
+    distances 2 ab.cf --line-size 4 --per process
+    # user space and a kernel are far from each other
+    for j in $(seq 100); do
+        printf '%s,%s,%s\n' "$j" "$j" 0x7ffffffff000 "$j" "$j" 0xffff800000000000 "$j" "$j" 0x40
+    done | { echo time,pid,addr && cat; } | stream many.packed.cf
+    cat many.packed.cf many.packed.cf >many.cf
+    distances 2 many.cf
+    run -0 --separate-stderr cf-distance -q many.cf -o whole.cf
+    [[ ! $stderr ]]
+}
+
 @test "cf-distance: refused, rows of a partial result that no program writes" {
     local good='segment 1|row 3 7 0 0|row 1 0 1 1|row 1 1 2 1|accesses 3|row 2 0 1 1|row 2 0 2 1|row 5 3 3 0'
     local options='for data; per all; line-size 64; sets 1'

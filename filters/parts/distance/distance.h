@@ -53,6 +53,8 @@ struct stacks {
     uint64_t *addr, *dist_of_unit;
     uint32_t *size;
     uint8_t *op;
+    /* of all rows so far, see stacks_mix(); kept where processes are spaces */
+    uint64_t keys, edges;
 };
 
 /* What a function returns that cannot go on. */
@@ -71,6 +73,28 @@ int find_pieces(struct cf_cores *c, const struct cf_frame *f, struct pieces *p) 
    one is taken. */
 enum trouble stacks_frame(struct stacks *k, const struct cf_frame *f, const struct piece *piece,
                           uint64_t first) CF_MUST_CHECK;
+
+/* Notes that there are lines of these addresses, of a process that has that key. */
+static inline void stacks_note(struct stacks *k, uint64_t addr, uint64_t key)
+{
+    k->keys |= key;
+    k->edges |= addr ^ addr << 1;
+}
+
+/* Whether lines of several processes may have been taken for one. With lines of 64 bytes the keys
+   of more than 32 processes (cf_space_key()) reach into the bits of addresses. Where an address has
+   these and the next lower one all alike, as those of user space and of a kernel do, no two lines
+   meet. */
+static inline int stacks_mix(const struct stacks *k)
+{
+    return (k->edges & k->keys << k->set->shift) != 0;
+}
+
+/* What is to be said then, with numbers for two %u: processes that are never too many, and bytes of
+   a line. */
+#define STACKS_MIX                                                                                 \
+    "more than %u processes, which lines of %u bytes do not allow at such addresses: give "        \
+    "--per process"
 
 /* Ends the program. */
 void report(const struct cf_tool *t, enum trouble what) __attribute__((noreturn));

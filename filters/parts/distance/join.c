@@ -112,6 +112,10 @@ static uint64_t line_of(struct joining *j, uint64_t line, uint64_t unit)
     if (!unit && j->units > 1 && j->key[1])
         refuse_number(j, 0);
     j->nowhere |= !unit;
+    stacks_note(j->all, line << j->all->set->shift, j->key[unit]);
+    if (stacks_mix(j->all))
+        cf_die(j->tool, CF_EXIT_INPUT, "%s: " STACKS_MIX, cf_reader_file(j->partial->reader),
+               1u << (j->all->set->shift - 1), 1u << j->all->set->shift);
     line ^= j->key[unit];
     if (line >> 63)
         cf_partial_damaged(j->partial);

@@ -373,6 +373,8 @@ static void end(struct parallel *a)
     for (unsigned i = 0; i < a->all->set->jobs; i++) {
         cf_reader_add_problems(a->reader, a->worker[i].reader);
         cf_reader_close(a->worker[i].reader);
+        a->all->keys |= a->worker[i].stacks.keys;
+        a->all->edges |= a->worker[i].stacks.edges;
         stacks_release(&a->worker[i].stacks);
     }
     for (unsigned i = 0; i < a->parts; i++) {

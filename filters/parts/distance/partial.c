@@ -130,6 +130,9 @@ static int take_frame(struct cut *c, struct cf_frame *f)
     what = stacks_frame(c->stacks, f, c->pieces.piece, c->rows);
     if (what != FINE)
         report(c->tool, what);
+    if (stacks_mix(c->stacks))
+        cf_die(c->tool, CF_EXIT_USAGE, "--partial: " STACKS_MIX, 1u << (c->stacks->set->shift - 1),
+               1u << c->stacks->set->shift);
     write_units(c);
     write_firsts(c);
     c->rows += f->rows;

@@ -161,14 +161,28 @@ static enum trouble stacks_units(struct stacks *k, const struct cf_frame *f, uin
     return what;
 }
 
+/* Before the rows of a piece from `from` on are taken. */
+static void note_piece(struct stacks *k, const uint64_t *addr, uint32_t from,
+                       const struct piece *piece)
+{
+    uint64_t edges = 0;
+
+    for (uint32_t i = from; piece->of_process && i < piece->to; i++)
+        edges |= addr[i] ^ addr[i] << 1;
+    k->edges |= edges;
+    k->keys |= piece->space;
+}
+
 enum trouble stacks_frame(struct stacks *k, const struct cf_frame *f, const struct piece *piece,
                           uint64_t first)
 {
     if (k->set->per != PER_ALL)
         return stacks_units(k, f, first);
-    for (uint32_t from = 0; from < f->rows; from = piece++->to)
+    for (uint32_t from = 0; from < f->rows; from = piece++->to) {
+        note_piece(k, cf_u64(f, CF_ADDR), from, piece);
         if (frame_rows(k, f, 0, from, piece->to, piece->space, first) != 0)
             return NO_MEMORY;
+    }
     return FINE;
 }
 
