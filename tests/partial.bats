@@ -511,6 +511,17 @@ distances() {
     parts 3 t.cf cf-rank
     run -1 cf-rank p.1.cf p.2.cf u.3.cf
     has "u.3.cf: a part of another file than the partial results before"
+    # also of a recording that differs in addresses alone
+    for f in 0x1000 0x8000; do
+        printf 'time,addr,op\n1,%s,load\n5,0x2000,load\n' $f | stream 1.packed.cf
+        printf 'time,addr,op\n7,%s,load\n9,0x2000,load\n' $f | stream 2.packed.cf
+        cat 1.packed.cf 2.packed.cf >$f.cf
+    done
+    [[ $(stat -c %s 0x1000.cf) == $(stat -c %s 0x8000.cf) ]]
+    cf-cat --part 1/2 0x1000.cf | cf-rank --by address --partial >one.cf
+    cf-cat --part 2/2 0x8000.cf | cf-rank --by address --partial >two.cf
+    run -1 cf-rank --by address one.cf two.cf
+    has "two.cf: a part of another file than the partial results before"
     run -1 cf-rank p.1.cf p.2.cf half.cf
     has "half.cf: one of another number of parts than the partial results before"
     run -1 cf-rank p.1.cf p.3.cf

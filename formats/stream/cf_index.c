@@ -132,6 +132,38 @@ int cfr_index_of(struct cf_reader *r, uint64_t start, uint64_t at, uint64_t end,
     return taken ? taken : r->entries ? 0 : -1;
 }
 
+int cfr_index_ends(const struct cf_reader *r, const struct cf_index_entry *entry, size_t entries,
+                   uint64_t at, uint64_t end)
+{
+    const size_t bytes = (size_t)(end - at);
+    uint8_t *frame = bytes <= CF_MAX_FRAME ? malloc(bytes) : NULL;
+    uint64_t *count = calloc(1 << 16, sizeof(*count)), stated = 0, listed = 0;
+    const uint8_t *id, *rows;
+    const char *why;
+    int same;
+
+    same = frame && count && read_at(r, frame, bytes, at) == 0 &&
+           cfr_check_head(frame, bytes, &why) == bytes && cf_get16(frame + 8) == CF_END;
+    id = same ? cfr_raw_column(frame, CF_ID, 4) : NULL;
+    rows = same ? cfr_raw_column(frame, CF_ROWS, 8) : NULL;
+    same = id && rows;
+    for (size_t i = 0; same && i < entries; i++) {
+        same = entry[i].table < 1 << 16;
+        if (same)
+            count[entry[i].table] += entry[i].rows;
+        listed += entry[i].rows;
+    }
+    for (uint32_t i = 0; same && i < cf_get32(frame + 12); i++) {
+        const uint32_t table = cf_get32(id + 4 * (size_t)i);
+
+        same = table < 1 << 16 && count[table] == cf_get64(rows + 8 * (size_t)i);
+        stated += same ? count[table] : 0;
+    }
+    free(frame);
+    free(count);
+    return same && stated == listed;
+}
+
 void cfr_load_index(struct cf_reader *r)
 {
     uint64_t at = 0, end = 0;

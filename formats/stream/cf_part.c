@@ -85,37 +85,15 @@ static int add_bytes(struct cf_reader *r, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* Whether the end frame, which stands from `at` on, has the row counts that the entries have. */
-static int same_counts(struct cf_reader *r, const struct segment *s, uint64_t at)
+/* Adds what the heads of the segment's frames say of their contents. */
+static int add_frames(struct cf_reader *r, const struct segment *s)
 {
     const struct cf_index_entry *e = s->entries ? r->plan->entry + s->first : NULL;
-    const size_t bytes = (size_t)(s->end - at);
-    uint8_t *frame = bytes <= CF_MAX_FRAME ? malloc(bytes) : NULL;
-    uint64_t *count = calloc(1 << 16, sizeof(*count)), stated = 0, listed = 0;
-    const uint8_t *id, *rows;
-    const char *why;
-    int same;
+    int failed = 0;
 
-    same = frame && count && pread(r->fd, frame, bytes, (off_t)at) == (ssize_t)bytes &&
-           cfr_check_head(frame, bytes, &why) == bytes && cf_get16(frame + 8) == CF_END;
-    id = same ? cfr_raw_column(frame, CF_ID, 4) : NULL;
-    rows = same ? cfr_raw_column(frame, CF_ROWS, 8) : NULL;
-    same = id && rows;
-    for (size_t i = 0; same && i < s->entries; i++) {
-        same = e[i].table < 1 << 16;
-        if (same)
-            count[e[i].table] += e[i].rows;
-        listed += e[i].rows;
-    }
-    for (uint32_t i = 0; same && i < cf_get32(frame + 12); i++) {
-        const uint32_t table = cf_get32(id + 4 * (size_t)i);
-
-        same = table < 1 << 16 && count[table] == cf_get64(rows + 8 * (size_t)i);
-        stated += same ? count[table] : 0;
-    }
-    free(frame);
-    free(count);
-    return same && stated == listed;
+    for (size_t i = 0; i < s->entries && !failed; i++)
+        failed = add_bytes(r, e[i].offset + CF_FRAME_SUM, e[i].offset + CF_FRAME_HEAD);
+    return failed;
 }
 
 /* Takes in the index of a segment, and adds what makes it this one to the sum. */
@@ -147,10 +125,12 @@ static int take_segment(struct cf_reader *r, struct segment *s)
         p->entries += r->entries;
         s->entries = r->entries;
     }
-    return same_counts(r, s, at) && add_bytes(r, s->start, begin) == 0 &&
-                   add_bytes(r, s->index ? s->index : at, s->end) == 0
-               ? 0
-               : -1;
+    if (!cfr_index_ends(r, s->entries ? p->entry + s->first : NULL, s->entries, at, s->end))
+        return -1;
+    return add_bytes(r, s->start, begin) || add_frames(r, s) ||
+                   add_bytes(r, s->index ? s->index : at, s->end)
+               ? -1
+               : 0;
 }
 
 /* Notes where the segments of the input at hand stand, which its trailers say from the last to the

@@ -161,6 +161,10 @@ int cfr_part_leaves(const struct cf_reader *r);
 /* Loads the index frames from `at` on of the segment from `start` to `end` into r->entry, and says
    what stands behind them. 0; -1 where there are none, or damaged ones, or -2 without memory. */
 int cfr_index_of(struct cf_reader *r, uint64_t start, uint64_t at, uint64_t end, uint64_t *after);
+/* Whether the end frame, which stands from `at` to `end`, has the row counts that the entries of
+   its segment have. */
+int cfr_index_ends(const struct cf_reader *r, const struct cf_index_entry *entry, size_t entries,
+                   uint64_t at, uint64_t end);
 /* The values of a column without codec of a frame whose bytes are all there, or NULL. */
 const uint8_t *cfr_raw_column(const uint8_t *frame, unsigned column, unsigned width);
 void cfr_load_index(struct cf_reader *r); /* of the segment at r->segment_start */

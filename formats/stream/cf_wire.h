@@ -27,6 +27,7 @@
 
 enum {
     CF_SEGMENT_HEAD = 32,
+    CF_FRAME_SUM = 32, /* of the checksum, which ends the head */
     CF_FRAME_HEAD = 40,
     CF_DESCRIPTOR = 24,
     CF_TRAILER_BYTES = 32,
