@@ -650,6 +650,19 @@ distances() {
         run -1 --separate-stderr bash -c "$program p.1.cf | cat; exit \${PIPESTATUS[0]}"
         has "p.1.cf: byte 0: a partial result: give it to cf-rank, which made it" "$stderr"
     done
+    # nor does the program that made it, where it does something else
+    run -1 --separate-stderr cf-rank --before p.1.cf t.cf
+    has "p.1.cf: byte 0: a partial result: give it to cf-rank, which made it, as FILE and with the same options" "$stderr"
+}
+
+@test "on a terminal: refused, and where a partial result goes to" {
+    need script 'makes a terminal'
+    local command
+    make_parts t.cf 15 1 5
+    for command in cf-rank cf-heatmap 'cf-latency -m raspberry-pi-4 --summary'; do
+        run -2 timeout 600 script -qec "$command --partial t.cf" /dev/null </dev/null
+        has "${command%% *}: the output is binary and standard output is a terminal: store the partial result by '> FILE'"
+    done
 }
 
 @test "refused: partial results that were cut off, or damaged" {
@@ -729,6 +742,24 @@ sleeps() {
         run -1 --separate-stderr cf-rank -q -j $j bad.cf
         same all.csv <(echo "$output")
         same said <(echo "$stderr")
+    done
+}
+
+@test "-j: more damage than the first place of each part, and no wrong number of places" {
+    local j size i
+    make_parts t.cf 18 1 40
+    size=$(stat -c %s t.cf)
+    cp t.cf bad.cf
+    for i in 3 5 6 7; do
+        printf 'XXXXXXXX' | dd of=bad.cf bs=1 seek=$((size * i / 8 & ~7)) conv=notrunc status=none
+    done
+    run -1 --separate-stderr cf-rank -q bad.cf
+    has "4 places of the input are damaged in all; what could be read was processed" "$stderr"
+    for j in 2 4; do
+        run -1 --separate-stderr cf-rank -q -j $j bad.cf
+        [[ $(grep -c "^cf-rank: more places of the input are damaged; what could be read was processed" <<<"$stderr") == 1 ]]
+        has_not "in all" "$stderr"
+        [[ $(grep -c "bad.cf: byte" <<<"$stderr") == [1-4] ]]
     done
 }
 

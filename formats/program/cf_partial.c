@@ -22,8 +22,10 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, in
     if (p->job && !p->by_sets)
         cf_tool_part(p->tool, p->reader, "--jobs", p->job, p->jobs);
     if (p->asked) {
-        if (!p->out)
+        if (!p->out) {
+            cf_tool_no_terminal(p->tool, "store the partial result by '> FILE'");
             p->out = cf_tool_writer(p->tool, NULL);
+        }
         /* a failure shows again when the writer is closed */
         (void)cf_writer_fact(p->out, fact, "program", p->tool->name);
         (void)cf_writer_fact(p->out, fact, "version", CF_VERSION);

@@ -149,14 +149,28 @@ char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *cou
     return p->files;
 }
 
-/* Lines that no earlier process had. */
-static void pass_messages(char *const *text, uint32_t number)
+/* Whether a line says how many places of its part a process has found damaged, of which none knows
+   those of all. Where parts are of the sets, each process reads all. */
+static int is_total(const struct cf_partial *p, const char *line, const char *end)
 {
+    return !p->by_sets &&
+           memmem(line, (size_t)(end - line), CF_PLACES_DAMAGED, sizeof(CF_PLACES_DAMAGED) - 1);
+}
+
+/* Lines that no earlier process had, but for totals: whether there was one. */
+static int pass_messages(const struct cf_partial *p, char *const *text, uint32_t number)
+{
+    int total = 0;
+
     for (const char *line = text[number], *end; *line; line = end) {
         const char *at = NULL;
 
         end = strchr(line, '\n');
         end = end ? end + 1 : line + strlen(line);
+        if (is_total(p, line, end)) {
+            total = 1;
+            continue;
+        }
         for (uint32_t i = 0; i < number && !at; i++)
             for (at = text[i]; (at = strstr(at, "cf-")); at++)
                 if (!strncmp(at, line, (size_t)(end - line)) && (at == text[i] || at[-1] == '\n'))
@@ -164,6 +178,7 @@ static void pass_messages(char *const *text, uint32_t number)
         if (!at)
             fwrite(line, 1, (size_t)(end - line), stderr);
     }
+    return total;
 }
 
 static char *messages_of(const struct cf_partial *p, int fd)
@@ -180,7 +195,7 @@ static char *messages_of(const struct cf_partial *p, int fd)
 void cf_partial_jobs_end(struct cf_partial *p)
 {
     uint32_t failed = 0;
-    int status, worst = 0;
+    int status, worst = 0, more = 0;
     char **text;
 
     if (!p->jobs_list)
@@ -191,7 +206,7 @@ void cf_partial_jobs_end(struct cf_partial *p)
         while (waitpid(p->jobs_list[i].pid, &status, 0) < 0 && errno == EINTR)
             ;
         text[i] = messages_of(p, p->jobs_list[i].messages);
-        pass_messages(text, i);
+        more |= pass_messages(p, text, i);
         if (WIFEXITED(status) && WEXITSTATUS(status) == CF_EXIT_INPUT &&
             !cf_reader_problem(p->reader)) {
             /* it has told of damage, and handed on what it could read */
@@ -203,6 +218,8 @@ void cf_partial_jobs_end(struct cf_partial *p)
             worst = status;
         }
     }
+    if (more)
+        cf_warn(p->tool, "more " CF_PLACES_DAMAGED "; what could be read was processed");
     if (failed && WIFSIGNALED(worst))
         cf_die(p->tool, CF_EXIT_ENVIRONMENT,
                "--jobs: the process of part %u of %u was killed by signal %d: there is no result",

@@ -222,14 +222,19 @@ void cf_tool_part(const struct cf_tool *t, struct cf_reader *r, const char *opti
            "%s: %s", option, cf_reader_problem(r));
 }
 
+void cf_tool_no_terminal(const struct cf_tool *t, const char *instead)
+{
+    if (isatty(STDOUT_FILENO))
+        cf_die(t, CF_EXIT_USAGE, "the output is binary and standard output is a terminal: %s",
+               instead);
+}
+
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 {
     if (path && strcmp(path, "-") == 0)
         path = NULL;
-    if (!path && isatty(STDOUT_FILENO))
-        cf_die(t, CF_EXIT_USAGE,
-               "the output is binary and standard output is a terminal: use -o FILE, or pipe it "
-               "into cf-cat --csv");
+    if (!path)
+        cf_tool_no_terminal(t, "use -o FILE, or pipe it into cf-cat --csv");
     return cf_need(t, cf_writer_open(path, t->line));
 }
 
@@ -381,8 +386,7 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
         return CF_EXIT_OK;
     cf_warn(t, "%s", problem);
     if (damages > 1)
-        cf_warn(t, "%u places of the input are damaged in all; what could be read was processed",
-                damages);
+        cf_warn(t, "%u " CF_PLACES_DAMAGED " in all; what could be read was processed", damages);
     return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
 }
 

@@ -104,6 +104,9 @@ unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated);
 void cf_tool_part(const struct cf_tool *t, struct cf_reader *r, const char *option, uint32_t number,
                   uint32_t parts);
 
+/* Exits with CF_EXIT_USAGE where standard output is a terminal; `instead`: what to do. */
+void cf_tool_no_terminal(const struct cf_tool *t, const char *instead);
+
 /* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
 
@@ -131,6 +134,9 @@ int cf_tool_next(struct cf_tool *t, struct cf_reader *r, struct cf_frame **f);
 /* The same for work of which nobody knows the end: whether it is time for a line, and the line. */
 int cf_tool_due(const struct cf_tool *t);
 void cf_tool_show(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3);
+
+/* Of how many there are, in what is printed then. */
+#define CF_PLACES_DAMAGED "places of the input are damaged"
 
 /* Prints what went wrong with an input and returns the exit status for it: damage gives
    CF_EXIT_INPUT, an environment that refused CF_EXIT_ENVIRONMENT. */

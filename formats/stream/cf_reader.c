@@ -197,7 +197,9 @@ static void refuse_partial(struct cf_reader *r)
 
     if (r->partials || !program)
         return;
-    cfr_damage(r, r->segment_start, "a partial result: give it to %s, which made it", program);
+    cfr_damage(r, r->segment_start,
+               "a partial result: give it to %s, which made it, as FILE and with the same options",
+               program);
     cfr_close_input(r);
     r->in_segment = 0;
 }
