@@ -635,6 +635,16 @@ distances() {
         bash -c "set -o pipefail; cf-cat --part 1/1 t.cf | $program 2>err | cf-rank -q --partial | cat >p.cf"
         same <(bash -c "$program t.cf | cf-rank -q" 2>err) <(cf-rank -q p.cf)
     done
+    # times that contain the costs of all accesses before
+    printf 'time,addr,op,hit\n1,64,load,memory\n5,64,load,1\n' | stream hit.packed.cf --clock instructions
+    cf-latency -q -m raspberry-pi-4 --retime hit.packed.cf -o slow.cf
+    for program in 'cf-histogram --column time' cf-heatmap; do
+        run -1 --separate-stderr bash -c "set -o pipefail; cf-cat --part 2/2 hit.packed.cf | cf-latency -q -m raspberry-pi-4 --retime |
+            cf-select --op load | $program --partial | cat >none.cf"
+        has "standard input: cf-latency was run on the part alone" "$stderr"
+        # shellcheck disable=SC2086 # words
+        parts 2 slow.cf $program
+    done
     cf-select --op load t.cf -o loads.cf
     cf-distance loads.cf -o loads-dist.cf
     parts 3 loads-dist.cf cf-rank

@@ -143,16 +143,16 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
 static const char *const remembers[] = {"cf-distance", "cf-cache", "cf-classify",
                                         "cf-sample",   "cf-merge", "cf-latency"};
 
-/* Whether a program of the chain is one of them; cf-latency is where it states cores. */
+/* Whether a program of the chain is one of them; cf-latency is where it states cores, or times
+   contain costs. */
 static const char *remembers_of(const struct cf_header *h, const char *command)
 {
     const size_t length = strcspn(command, " \"\n");
-    uint64_t cores;
 
     for (size_t i = 0; i < sizeof(remembers) / sizeof(*remembers); i++)
         if (strlen(remembers[i]) == length && !memcmp(command, remembers[i], length) &&
-            (strcmp(remembers[i], "cf-latency") != 0 ||
-             cf_header_number(h, "cost", "cores", &cores) == 1))
+            (strcmp(remembers[i], "cf-latency") != 0 || cf_header_fact(h, "cost", "cores") ||
+             cf_header_fact(h, "time", "counts")))
             return remembers[i];
     return NULL;
 }
