@@ -568,6 +568,45 @@ distances() {
     has "none of table access" "$stderr"
 }
 
+@test "a column that no access has: nothing is printed, and nothing else is said to lack" {
+    local program j i
+    printf 'time,addr,op\n1,64,load\n' | stream a.packed.cf
+    printf 'time,addr,op\n2,64,load\n' | stream b.packed.cf
+    cat a.packed.cf b.packed.cf >ab.cf
+    for program in 'cf-rank --by region' 'cf-histogram --column level' cf-mrc 'cf-latency -q -m raspberry-pi-4 --summary'; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr $program ab.cf
+        is ""
+        has "table access has no column" "$stderr"
+        for j in 1 2 3; do # the third has no accesses at all
+            for ((i = 1; i <= j; i++)); do
+                # shellcheck disable=SC2086 # words
+                cf-cat --part $i/$j ab.cf | $program --partial >p.$i.cf 2>>said || [[ $i -lt 3 && $? == 1 ]]
+            done
+            ((j > 1)) || continue # of the whole there is no result
+            # shellcheck disable=SC2086 # words
+            run -1 --separate-stderr $program $(seq -f p.%g.cf $j)
+            is ""
+            run ! grep "none of table" <<<"$stderr"
+        done
+    done
+    for j in 2 3; do
+        run -1 --separate-stderr cf-rank --csv -j $j --by region ab.cf
+        is ""
+        run ! grep "none of table" <<<"$stderr"
+    done
+    run -1 --separate-stderr cf-rank --csv -j 2 --by region a.packed.cf
+    is ""
+    # one of the parts has it, or another kind of records
+    printf 'time,addr,op,region\n3,64,load,heap\n' | stream c.packed.cf
+    cat a.packed.cf c.packed.cf >ac.cf
+    run -1 --separate-stderr cf-rank --csv --by region ac.cf
+    echo "$output" >all.csv
+    run -1 --separate-stderr cf-rank --csv -j 2 --by region ac.cf
+    same all.csv <(echo "$output")
+    has 1,heap,1, "$output"
+}
+
 @test "refused by each program: what does not go together" {
     local command program text number=0 version
     version=$(cf-rank --version | sed 's/.* //;q')

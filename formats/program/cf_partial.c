@@ -8,7 +8,7 @@
 #include "formats/program/cf_partial.h"
 
 enum {
-    ENTRY_KIND = 255, /* a row of ours: which table the part lacks, 0 where it has what is needed */
+    ENTRY_KIND = 255, /* a row of ours: how the part fits, and the table that it lacks or 0 */
 };
 
 static const char fact[] = "partial";
@@ -267,15 +267,20 @@ static int is_kind(const struct cf_frame *f)
 
 static void take_kind(struct cf_partial *p, const struct cf_frame *f)
 {
-    const uint64_t *table = cf_partial_key(p, f, 0);
+    const uint64_t *fit = cf_partial_key(p, f, 0), *table = cf_partial_key(p, f, 1);
 
-    for (uint32_t i = 0; i < f->rows; i++)
-        if (!table[i])
-            p->fits = 1;
-        else if (table[i] <= CF_PARTIAL && cf_table_name((unsigned)table[i]))
-            p->lacks = (unsigned)table[i];
-        else
+    for (uint32_t i = 0; i < f->rows; i++) {
+        const int has = fit[i] == CF_FIT_KIND || fit[i] == CF_FIT_WHOLE;
+
+        if (!has && fit[i] != CF_FIT_OTHERS && fit[i] != CF_FIT_WITHOUT)
             cf_partial_damaged(p);
+        if (has ? table[i] != 0 : table[i] > CF_PARTIAL || !cf_table_name((unsigned)table[i]))
+            cf_partial_damaged(p);
+        if (fit[i] > p->fit)
+            p->fit = (enum cf_fit)fit[i];
+        if (table[i])
+            p->lacks = (unsigned)table[i];
+    }
 }
 
 int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f)
@@ -328,10 +333,22 @@ static int is_of_several(const struct cf_partial *p)
     return p->asked && (p->part.parts > 1 || p->job);
 }
 
-void cf_partial_end(struct cf_partial *p)
+/* Ends the program where the parts together lack what is needed, as the whole would. Which column,
+   was said when that part was read. */
+static void check_fit(const struct cf_partial *p)
 {
     int status;
 
+    if (p->fit != CF_FIT_OTHERS && p->fit != CF_FIT_WITHOUT)
+        return;
+    status = p->fit == CF_FIT_WITHOUT
+                 ? cf_tool_problems(p->tool, p->reader) | CF_EXIT_INPUT
+                 : cf_tool_lacks(p->tool, cf_reader_input(p->reader), p->lacks);
+    exit(cf_tool_finish(p->tool, NULL, NULL) | status);
+}
+
+void cf_partial_end(struct cf_partial *p)
+{
     cf_partial_jobs_end(p);
     if (p->input != CF_INPUT_PARTIALS) {
         if (!is_of_several(p) && !p->annotates)
@@ -345,11 +362,8 @@ void cf_partial_end(struct cf_partial *p)
     check_all_came(p);
     if (p->segment && !p->ended)
         cf_partial_damaged(p);
-    if (p->annotates)
-        return; /* what lacks, shows in what was handed on */
-    status = p->fits ? 0 : cf_tool_lacks(p->tool, cf_reader_input(p->reader), p->lacks);
-    if (status)
-        exit(cf_tool_finish(p->tool, NULL, NULL) | status);
+    if (!p->annotates) /* else what lacks, shows in what was handed on */
+        check_fit(p);
 }
 
 /* ---- reading ---- */
@@ -393,11 +407,12 @@ const uint64_t *cf_partial_sum(const struct cf_partial *p, const struct cf_frame
 
 static void put_kind(struct cf_partial *p)
 {
-    const unsigned table = cf_reader_lacks(p->reader);
+    const enum cf_fit fit = cf_reader_fit(p->reader);
 
-    if (is_of_several(p) && (table || cf_reader_fits(p->reader)))
-        cf_partial_row(p, &(struct cf_partial_row){
-                              .entry = ENTRY_KIND, .keys = CF_PARTIAL_KEYS, .key = {table}});
+    if (is_of_several(p) && fit)
+        cf_partial_row(p, &(struct cf_partial_row){.entry = ENTRY_KIND,
+                                                   .keys = CF_PARTIAL_KEYS,
+                                                   .key = {fit, cf_reader_lacks(p->reader)}});
 }
 
 int cf_partial_finish(struct cf_partial *p)

@@ -55,8 +55,8 @@ struct cf_partial {
     /* private */
     uint8_t *came; /* parts, where input is CF_INPUT_PARTIALS */
     uint64_t seen[CF_ACCESS];
-    int fits;       /* a part had records of the kind that the program needs, */
-    unsigned lacks; /* or only others than of this table */
+    enum cf_fit fit; /* of the parts together: whether they have what the program needs, */
+    unsigned lacks;  /* and, where not, of this table */
     struct cf_partial_batch *batch;
     uint32_t job; /* a process of -j, from 1 */
     struct cf_partial_job {

@@ -160,8 +160,16 @@ void cf_reader_want_list(struct cf_reader *r, unsigned table, enum cf_need need,
    For programs that would print a result of nothing. */
 unsigned cf_reader_lacks(const struct cf_reader *r);
 
-/* Whether records came of the kind of recording of which some are required. */
-int cf_reader_fits(const struct cf_reader *r);
+/* How what came fits what is required. Of several parts of a recording, the greatest is that of the
+   whole. CF_FIT_NONE: no records came, or none are required. */
+enum cf_fit {
+    CF_FIT_NONE,
+    CF_FIT_OTHERS,  /* records of another kind alone, */
+    CF_FIT_KIND,    /* of the kind, but not of the table, */
+    CF_FIT_WITHOUT, /* of the table, but without a required column, which is a problem, too, */
+    CF_FIT_WHOLE,   /* or with all of them */
+};
+enum cf_fit cf_reader_fit(const struct cf_reader *r);
 
 /* The input that the last frame came from: a file's name or "standard input". */
 const char *cf_reader_file(const struct cf_reader *r);

@@ -478,21 +478,21 @@ static unsigned needed_kinds(const struct cf_reader *r, unsigned *first)
     return kinds;
 }
 
-unsigned cf_reader_lacks(const struct cf_reader *r)
+enum cf_fit cf_reader_fit(const struct cf_reader *r)
 {
     unsigned first;
     const unsigned kinds = needed_kinds(r, &first);
 
-    if (r->needed_came)
-        return 0;
-    if (!r->came)
-        return first;
-    return r->missing || (r->kinds & ~1u && !(r->kinds & kinds)) ? first : 0;
+    if (r->needed_came || r->missing)
+        return r->needed_came ? CF_FIT_WHOLE : CF_FIT_WITHOUT;
+    return r->kinds & kinds ? CF_FIT_KIND : first && r->kinds & ~1u ? CF_FIT_OTHERS : CF_FIT_NONE;
 }
 
-int cf_reader_fits(const struct cf_reader *r)
+unsigned cf_reader_lacks(const struct cf_reader *r)
 {
+    const enum cf_fit fit = cf_reader_fit(r);
     unsigned first;
 
-    return r->needed_came || r->kinds & needed_kinds(r, &first);
+    (void)needed_kinds(r, &first);
+    return fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT || !r->came ? first : 0;
 }
