@@ -48,6 +48,14 @@ random_csv() { # ROWS SEED: accesses in the order of time
     cmp <(tail -n +2 half.csv) <(tail -n $(($(wc -l <half.csv) - 1)) all.csv)
     run -2 bash -c "cat part.cf | cf-cat --slice 25%-75%"
     has "--slice: a part of the time needs a file with an index"
+    # the time of a part is not that of the whole
+    cf-cat --part 2/3 "$ROOT/samples/sort.cf" -o second.cf
+    run -2 bash -c "cf-cat --slice 25%-75% second.cf >none.cf"
+    has "--slice: a part of the time needs the whole recording, and this is a part of one"
+    cat part.cf second.cf >both.cf
+    run -2 bash -c "cf-cat --slice 25%-75% <both.cf >none.cf"
+    cf-cat --part 1/1 "$ROOT/samples/sort.cf" -o one.cf
+    cmp <(cf-cat --csv part.cf) <(cf-cat --csv --slice 25%-75% one.cf)
 }
 
 @test "--csv prints what was imported, from a pipe and from a packed file" {

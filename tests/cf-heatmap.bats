@@ -56,6 +56,12 @@ coarser() {
     has "--time: a part of the time needs a file with an index"
     run -2 cf-heatmap -q --csv --table line --time 25%-75% "$ROOT/samples/sort.cf"
     has "--time: of lines it is numbers of snapshots, of which there are no parts"
+    # of parts only ticks
+    run -2 cf-heatmap -q --partial --time 25%-75% "$ROOT/samples/sort.cf"
+    has "--partial does not go with a part of the time"
+    cf-heatmap -q --partial --time 100-200 "$ROOT/samples/sort.cf" >part.cf
+    run -2 cf-heatmap -q --csv --time 25%-75% part.cf
+    has "--time: a part of the time needs the whole recording"
 }
 
 @test "counts data accesses by page and time, the largest mapping first" {

@@ -94,6 +94,10 @@ as_awk() {
     head -c -64 "$D/in.packed.cf" >cut.cf
     run -2 bash -c "cf-select --time 10%-20% cut.cf >out"
     has "needs a file with an index"
+    cf-cat --part 1/2 "$D/in.packed.cf" -o first.cf
+    run -2 bash -c "cf-select --time 10%-20% first.cf >out"
+    has "--time: a part of the time needs the whole recording"
+    [[ ! -s out ]]
     local bad
     for bad in 10%-101% 20%-10% 10%-10% 10%-20 10-20% %-% 5% nan%-20% -5%-10% 10%-20%x; do
         run -2 bash -c "cf-select --time '$bad' '$D/in.packed.cf' >out"

@@ -232,7 +232,8 @@ struct cf_span {
 void cf_parse_span(const struct cf_tool *t, const char *option, const char *text,
                    struct cf_span *span);
 /* Turns parts into ticks: those from a share of the time on and before the other, so that spans
-   that meet have no tick in common. Exits where the inputs have no index, as pipes have none. */
+   that meet have no tick in common. Exits where the inputs have no index, as pipes have none, or
+   are parts of a recording. */
 void cf_tool_span(const struct cf_tool *t, const struct cf_reader *r, const char *option,
                   struct cf_span *span);
 

@@ -274,6 +274,11 @@ void cf_tool_span(const struct cf_tool *t, const struct cf_reader *r, const char
     if (!span->parts)
         return;
     any = cf_reader_times(r, &first, &last);
+    if (any == -2)
+        cf_die(t, CF_EXIT_USAGE,
+               "%s: a part of the time needs the whole recording, and this is a part of one: give "
+               "ticks, such as 1000-2000",
+               option);
     if (any < 0)
         cf_die(t, CF_EXIT_USAGE,
                "%s: a part of the time needs a file with an index, which says when the recording "

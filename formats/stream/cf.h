@@ -204,7 +204,8 @@ void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
 
 /* The times of the first and last access of all inputs, or of snapshots where there are no
    accesses, by their indexes and without reading the rest: 1, 0 where there are neither, -1 where
-   an input is a pipe, has no index or cannot be read. */
+   an input is a pipe, has no index or cannot be read, -2 where one is a part of a recording or a
+   partial result. */
 int cf_reader_times(const struct cf_reader *r, uint64_t *first, uint64_t *last) CF_MUST_CHECK;
 
 /* Only the part `number` of `parts`, from 1 to CF_MAX_PARTS, of the inputs one after the other, by

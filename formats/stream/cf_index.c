@@ -176,8 +176,29 @@ void cfr_load_index(struct cf_reader *r)
         (void)cfr_index_of(r, r->segment_start, at, end, &at);
 }
 
+/* Whether the segment is one of a part, or of a partial result. What is wrong with its header, is
+   found when it is read. */
+static int is_of_part(const struct cf_reader *r, uint64_t start)
+{
+    uint8_t head[CF_SEGMENT_HEAD];
+    const uint32_t bytes = read_at(r, head, sizeof(head), start) == 0 ? cf_get32(head + 12) : 0;
+    char *yaml = bytes && bytes <= CF_MAX_HEADER ? malloc(bytes) : NULL, problem[256];
+    struct cf_header h = {0};
+    struct cf_part part;
+    int result = 0;
+
+    if (yaml && read_at(r, yaml, bytes, start + sizeof(head)) == 0 &&
+        cf_header_parse(&h, yaml, bytes, problem, sizeof(problem)) == 0) {
+        result = cf_header_fact(&h, "partial", "program") ||
+                 (cf_header_part(&h, &part) == 1 && part.parts > 1);
+        cf_header_clear(&h);
+    }
+    free(yaml);
+    return result;
+}
+
 /* Widens [*first, *last] by the frames of a table of the segments of a file, from its last to its
-   first. 1 where there are any, 0 where there are none, -1 without an index. */
+   first. 1 where there are any, 0 where there are none, -1 without an index, -2 of a part. */
 static int times_of(struct cf_reader *r, unsigned table, uint64_t *first, uint64_t *last)
 {
     uint64_t stop = r->size;
@@ -207,6 +228,8 @@ static int times_of(struct cf_reader *r, unsigned table, uint64_t *first, uint64
             *last = e->last > *last ? e->last : *last;
         }
         stop -= bytes;
+        if (is_of_part(r, stop))
+            return -2;
     }
     return any;
 }
@@ -230,7 +253,7 @@ int cf_reader_times(const struct cf_reader *r, uint64_t *first, uint64_t *last)
                 one.size = (uint64_t)st.st_size;
                 has = times_of(&one, table[t], first, last);
             }
-            any = has < 0 ? -1 : any | has;
+            any = has < 0 ? has : any | has;
             free(one.entry);
             if (one.fd >= 0 && !standard)
                 close(one.fd);

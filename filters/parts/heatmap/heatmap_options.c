@@ -26,6 +26,9 @@ static void check_partial(struct cf_tool *t, const struct options *o, struct cf_
     if (p->asked && (p->jobs > 1 || o->output.picture))
         cf_die(t, CF_EXIT_USAGE, "--partial does not go with --%s",
                p->jobs > 1 ? "jobs" : "picture");
+    if (p->asked && o->span.parts)
+        cf_die(t, CF_EXIT_USAGE,
+               "--partial does not go with a part of the time: give ticks, such as 1000-2000");
     if ((p->asked || p->jobs > 1) && o->output.html)
         cf_die(t, CF_EXIT_USAGE, "--%s does not go with --html", p->asked ? "partial" : "jobs");
     p->tool = t;
