@@ -690,6 +690,64 @@ distances() {
     cf-rank p.1.cf p.2.cf p.3.cf
 }
 
+# through COMMAND PIPE1 PIPE2: makes p.1.cf and p.2.cf of COMMAND, of the two parts of t.cf through the pipes
+through() {
+    bash -c "set -o pipefail; $2 | $1 --partial >p.1.cf" || fail "$*"
+    bash -c "set -o pipefail; $3 | $1 --partial >p.2.cf" || fail "$*"
+}
+
+@test "refused: parts that did not go through the same programs" {
+    local command
+    make_parts t.cf 14 1 9
+    differs() { # WHAT BEFORE: in the joined
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr bash -c "set -o pipefail; $command p.1.cf p.2.cf | cat >joined"
+        is ""
+        [[ ! -s joined || $command == cf-distance* ]] # which hands on part by part
+        has "p.2.cf: what was run on this part is '$1', and not '$2' as on those before: run the same on all parts" "$stderr"
+    }
+    for command in 'cf-rank -q --by op' 'cf-histogram --column op' 'cf-heatmap -q'; do
+        through "$command" 'cf-cat --part 1/2 t.cf | cf-select --op load' 'cf-cat --part 2/2 t.cf'
+        differs '' 'cf-select --op load'
+        through "$command" 'cf-cat --part 1/2 t.cf | cf-select --op load' 'cf-cat --part 2/2 t.cf | cf-select --op store'
+        differs 'cf-select --op store' 'cf-select --op load'
+        through "$command" 'cf-cat --part 1/2 t.cf | cf-select --invert --op load' 'cf-cat --part 2/2 t.cf | cf-select --op load'
+        differs 'cf-select --op load' 'cf-select --invert --op load'
+    done
+    through "$command" 'cf-cat --part 1/2 t.cf | cf-select --op load | cf-select --pid 100' \
+        'cf-cat --part 2/2 t.cf | cf-select --pid 100 | cf-select --op load'
+    differs 'cf-select --pid 100 | cf-select --op load' 'cf-select --op load | cf-select --pid 100'
+    # columns that only one part has left, of each program that joins
+    for command in 'cf-distance -q' 'cf-rank -q --by op'; do
+        through "$command" 'cf-cat --columns addr,pid,op,size --part 1/2 t.cf' 'cf-cat --columns addr,op --part 2/2 t.cf'
+        differs 'cf-cat --columns addr,op' 'cf-cat --columns addr,pid,op,size'
+    done
+    # two recordings of one part
+    cf-cat --part 1/2 t.cf -o first.cf
+    cf-select --op load first.cf -o loads.cf
+    run -1 --separate-stderr bash -c "set -o pipefail; cf-rank --partial --by op first.cf loads.cf | cat >none.cf"
+    has "loads.cf: what was run on this part is 'cf-select --op load', and not '' as on those before" "$stderr"
+}
+
+@test "joined: parts that went through the same programs, by whatever names of files" {
+    make_parts t.cf 14 2 9
+    cp t.cf "same file.cf"
+    cf-select --op load t.cf | cf-select --invert --region '*a b* | x' | cf-rank -q --by op >all.csv
+    # a file, and a pipe; -q, and not; cf-cat that changes nothing
+    cf-cat -q --part 1/2 t.cf -o first.cf
+    cf-select -q --op load first.cf -o loads.cf
+    through 'cf-rank -q --by op' "cf-select --region '*a b* | x' --invert loads.cf" \
+        "cf-cat --part=2/2 'same file.cf' | cf-cat | cf-select --op load -q - | cf-cat | cf-select --region '*a b* | x' --invert"
+    same all.csv <(cf-rank -q --by op p.1.cf p.2.cf)
+    has "through: \"cf-select --op load | cf-select --region '*a b* | x' --invert\"" "$(cf-cat --info p.1.cf)"
+    # columns that all parts have left
+    cf-cat --columns addr,op t.cf | cf-distance -q -o all.cf
+    through 'cf-distance -q' 'cf-cat --columns addr,op --part 1/2 t.cf' \
+        "cf-cat -q --part 2/2 --columns addr,op 'same file.cf'"
+    cf-distance -q p.1.cf p.2.cf -o joined.cf
+    cmp <(cf-cat --csv all.cf) <(cf-cat --csv joined.cf)
+}
+
 @test "refused: a partial result given to a program that takes none" {
     make_parts t.cf 15 1 5
     parts 1 t.cf cf-rank

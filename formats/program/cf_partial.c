@@ -89,6 +89,18 @@ static void check_maker(const struct cf_partial *p, const struct cf_header *h, c
                options ? options : "", p->options);
 }
 
+/* What was run on a part must be what was run on those before. */
+static void check_through(struct cf_partial *p, const char *through)
+{
+    if (p->through && strcmp(p->through, through) != 0)
+        refuse(p,
+               "what was run on this part is '%s', and not '%s' as on those before: run the same "
+               "on all parts",
+               through, p->through);
+    if (!p->through)
+        p->through = cf_tool_text(p->tool, "%s", through);
+}
+
 /* Whether a header continues the part before, where parts come in order; else it begins the next
    one. */
 static int continues(struct cf_partial *p, const struct cf_header *h, const struct cf_part *part)
@@ -117,6 +129,7 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
 {
     const int first = p->input == CF_INPUT_UNKNOWN;
     const struct cf_part part = part_of(p, h);
+    const char *through = cf_header_fact(h, fact, "through");
 
     if (p->input == CF_INPUT_STREAMS)
         refuse(p, "a partial result behind a recording: give only one of the two kinds");
@@ -127,6 +140,7 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
         refuse(p, "a part of another file than the partial results before");
     if (!first && part.parts != p->part.parts)
         refuse(p, "one of another number of parts than the partial results before");
+    check_through(p, through ? through : "");
     if (first)
         p->came = cf_tool_room(p->tool, part.parts, 1);
     p->input = CF_INPUT_PARTIALS;
@@ -139,43 +153,26 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
                part.number, part.parts);
 }
 
-/* Programs whose rows depend on rows before, so that those of a part are not those of the whole. */
-static const char *const remembers[] = {"cf-distance", "cf-cache", "cf-classify",
-                                        "cf-sample",   "cf-merge", "cf-latency"};
-
-/* Whether a program of the chain is one of them; cf-latency is where it states cores, or times
-   contain costs. */
-static const char *remembers_of(const struct cf_header *h, const char *command)
+/* Looks at what was run on the part alone. */
+static void check_chain(struct cf_partial *p, const struct cf_header *h)
 {
-    const size_t length = strcspn(command, " \"\n");
+    const char *program;
+    char *through;
 
-    for (size_t i = 0; i < sizeof(remembers) / sizeof(*remembers); i++)
-        if (strlen(remembers[i]) == length && !memcmp(command, remembers[i], length) &&
-            (strcmp(remembers[i], "cf-latency") != 0 || cf_header_fact(h, "cost", "cores") ||
-             cf_header_fact(h, "time", "counts")))
-            return remembers[i];
-    return NULL;
-}
-
-/* Looks for what was run on the part alone. */
-static void check_chain(const struct cf_partial *p, const struct cf_header *h)
-{
-    static const char key[] = "\nchain:", item[] = "\n  - ";
-    const char *at = h->yaml ? strstr(h->yaml, key) : NULL;
-
-    if (p->part.parts == 1 || !at)
+    if (p->part.parts == 1)
         return;
-    for (uint64_t place = 0; (at = strstr(at, item)) != NULL; place++) {
-        const char *program;
-
-        at += sizeof(item) - 1;
-        program = place > p->part.chain ? remembers_of(h, at + (*at == '"')) : NULL;
-        if (program)
-            refuse(p,
-                   "%s was run on the part alone, without the rows before it: run it on the whole, "
-                   "and take the parts of what it has written",
-                   program);
-    }
+    program = cf_partial_remembers(h, p->part.chain);
+    if (program)
+        refuse(p,
+               "%s was run on the part alone, without the rows before it: run it on the whole, and "
+               "take the parts of what it has written",
+               program);
+    through = cf_need(p->tool, cf_partial_through(h, p->part.chain));
+    check_through(p, through);
+    free(through);
+    /* a failure shows again when it is closed */
+    if (*p->through)
+        (void)cf_writer_fact(p->out, fact, "through", p->through);
 }
 
 /* Which of the segments of the part it is; what cf_partial_header() takes out must be the last. */

@@ -57,6 +57,7 @@ struct cf_partial {
     uint64_t seen[CF_ACCESS];
     enum cf_fit fit; /* of the parts together: whether they have what the program needs, */
     unsigned lacks;  /* and, where not, of this table */
+    char *through;   /* what was run on the parts, see cf_partial_through() */
     struct cf_partial_batch *batch;
     uint32_t job; /* a process of -j, from 1 */
     struct cf_partial_job {
@@ -139,6 +140,14 @@ void cf_partial_damaged(const struct cf_partial *p) __attribute__((noreturn));
 /* Ends the result, which is left without its end where anything was wrong, closes all, and returns
    the exit status: cf_tool_finish() of a partial result. */
 int cf_partial_finish(struct cf_partial *p);
+
+/* Private: of what was run on a part, which begins by a `cf-cat --part` at this place of the chain:
+   the first program whose rows depend on rows before, or NULL. */
+const char *cf_partial_remembers(const struct cf_header *h, uint64_t place);
+/* Private: and all of it, with that cf-cat, as one text without names of files, and without a
+   cf-cat that has no options, such as "cf-cat --columns addr | cf-select --op load". To be freed;
+   NULL without memory. */
+char *cf_partial_through(const struct cf_header *h, uint64_t place) CF_MUST_CHECK;
 
 /* Private: the processes of -j end, and what they had to say is said. */
 void cf_partial_jobs_end(struct cf_partial *p);
