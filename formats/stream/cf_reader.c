@@ -494,5 +494,5 @@ unsigned cf_reader_lacks(const struct cf_reader *r)
     unsigned first;
 
     (void)needed_kinds(r, &first);
-    return fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT || !r->came ? first : 0;
+    return fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT || (!fit && !r->came) ? first : 0;
 }
