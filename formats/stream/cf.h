@@ -166,7 +166,8 @@ enum cf_fit {
     CF_FIT_NONE,
     CF_FIT_OTHERS,  /* records of another kind alone, */
     CF_FIT_KIND,    /* of the kind, but not of the table, */
-    CF_FIT_WITHOUT, /* of the table, but without a required column, which is a problem, too, */
+    CF_FIT_WITHOUT, /* of the table, but without a required column, or no header came, which is a
+                       problem, too, */
     CF_FIT_WHOLE,   /* or with all of them */
 };
 enum cf_fit cf_reader_fit(const struct cf_reader *r);

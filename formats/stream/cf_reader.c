@@ -483,9 +483,11 @@ enum cf_fit cf_reader_fit(const struct cf_reader *r)
     unsigned first;
     const unsigned kinds = needed_kinds(r, &first);
 
-    if (r->needed_came || r->missing)
-        return r->needed_came ? CF_FIT_WHOLE : CF_FIT_WITHOUT;
-    return r->kinds & kinds ? CF_FIT_KIND : first && r->kinds & ~1u ? CF_FIT_OTHERS : CF_FIT_NONE;
+    if (r->needed_came || !first)
+        return first ? CF_FIT_WHOLE : CF_FIT_NONE;
+    if (r->missing || !r->came)
+        return CF_FIT_WITHOUT;
+    return r->kinds & kinds ? CF_FIT_KIND : r->kinds & ~1u ? CF_FIT_OTHERS : CF_FIT_NONE;
 }
 
 unsigned cf_reader_lacks(const struct cf_reader *r)
@@ -494,5 +496,5 @@ unsigned cf_reader_lacks(const struct cf_reader *r)
     unsigned first;
 
     (void)needed_kinds(r, &first);
-    return fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT || (!fit && !r->came) ? first : 0;
+    return fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT ? first : 0;
 }
