@@ -20,7 +20,8 @@ settings_then  := $(file <$(OUT)/.settings)
 settings_only   = $(or $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(filter-out $(2),$(1))))),the defaults)
 ifneq ($(wildcard $(OUT)/*),)
 $(if $(settings_then),,$(error $(OUT) has files, and no .settings that says what they were made with: give another OUT, or remove it))
-ifneq ($(settings_then),$(settings_now))
+# word by word: make 4.3 does not always take the newline from the end of a file
+ifneq ($(filter-out $(settings_then),$(settings_now))$(filter-out $(settings_now),$(settings_then)),)
 $(error what is in $(OUT) was made with $(call settings_only,$(settings_then),$(settings_now)), and now is given \
     $(call settings_only,$(settings_now),$(settings_then)): give another OUT, or remove it)
 endif

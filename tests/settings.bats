@@ -85,6 +85,9 @@ keeps() {
     run -0 pipeline cacheflow script.sql ROWS=5 TEXT=60000 'PROGRAMS=gzip  sort sqlite3 cc1 ' BIN=/none V=1 PICTURES=0
     run -2 pipeline cacheflow script.sql ROWS=5 TEXT=6000
     has "made with TEXT=60000, and now is given TEXT=6000:"
+    # nor is how the file ends
+    echo >>out/.settings
+    run -0 pipeline cacheflow script.sql ROWS=5
 }
 
 @test "a setting that no makefile has, with characters of make's own: seen, shown, and not run" {
