@@ -5,13 +5,14 @@
  * Windows show about how large it is: on processors with a tree in place of LRU, or whose core
  * another guest of the host uses too, those a little too large miss little, and those that fit miss
  * a little. So the ways are found by lines of one set: more of them than it has ways take several
- * times as long. Nobody knows yet how far apart the lines of a set are. Two distances are tried, a
- * power of two, of which those of all processors known are parts, and the size that windows show;
- * and then the size of a way is the least distance at which twice as many lines as there are ways
- * do not fit, for at any other distance they are in several sets. Ways and that distance must make
- * the size that windows show; where they do not, all is measured again, as long as there is time.
- * Else a cache of 8 ways that seems to be of 34 KiB is one of 16: lines so far apart are in two
- * sets.
+ * times as long. Nobody knows yet how far apart the lines of a set are. Three distances are tried:
+ * a power of two, of which those of all processors known are parts; the size that windows show; and
+ * three quarters of it, since pages as far apart as the others may share a set of a translation
+ * buffer. And then the size of a way is the least distance at which twice as many lines as there
+ * are ways do not fit, for at any other distance they are in several sets. Ways and that distance
+ * must make the size that windows show; where they do not, all is measured again, as long as there
+ * is time. Else a cache of 8 ways that seems to be of 34 KiB is one of 16: lines so far apart are
+ * in two sets.
  */
 #include <errno.h>
 #include <math.h>
@@ -141,12 +142,18 @@ static double base_line(const struct series *s, size_t count)
     return least;
 }
 
-/* The first place whose value is far above those before it; the count: there is none. */
+/* Whether the value of a place is far above those before it. */
+static int is_far(const struct series *s, size_t k)
+{
+    return s->point[k].least > base_line(s, k) * near_jump;
+}
+
+/* The first such place; the count: there is none. */
 static size_t first_far(const struct series *s)
 {
     size_t k = 1;
 
-    while (k < s->count && !(s->point[k].least > base_line(s, k) * near_jump))
+    while (k < s->count && !is_far(s, k))
         k++;
     return k;
 }
@@ -303,18 +310,29 @@ static int way_of_first(struct first *f, uint64_t ways, uint64_t near, uint64_t 
 }
 
 /* Whether as many lines as there are ways fit at all multiples of the way's size: at a part of it
-   more of them fit, and at the multiple that is the true size they do not. */
+   more of them fit, and at the multiple that is the true size they do not. Pages that are 16 or 32
+   apart also take each other out of a translation buffer, of 6 ways say. So where lines seem not to
+   fit, they must take longer than lines of nearly the same pages in other sets. */
 static int way_holds(struct first *f, uint64_t ways, uint64_t way, int *holds)
 {
-    struct series s = {.rows = NULL};
+    const uint64_t line = f->p->level[0].line;
+    struct series s = {.rows = NULL}, others = {.rows = NULL};
     int status = 0;
 
-    for (unsigned i = 1; status == 0 && i <= MOST_WAYS && ways * i * way <= f->p->bench->size; i++)
-        status = add_parameter(&s, i * way);
+    for (unsigned i = 1; status == 0 && i <= MOST_WAYS; i++) {
+        if (ways * (i * way + line) > f->p->bench->size)
+            break;
+        status = add_parameter(&s, i * way) | add_parameter(&others, i * way + line);
+    }
     if (status == 0)
         status = measure(f, &s, ways, apart_nodes);
-    *holds = status == 0 && first_far(&s) == s.count;
+    if (status == 0)
+        status = measure(f, &others, ways, apart_nodes);
+    *holds = status == 0;
+    for (size_t k = 1; *holds && k < s.count; k++)
+        *holds = !is_far(&s, k) || s.point[k].least <= others.point[k].least * near_jump;
     free(s.point);
+    free(others.point);
     return status;
 }
 
@@ -337,9 +355,10 @@ static int attempt(struct first *f, unsigned number)
     if (!l->line || !l->size)
         return 0;
     seen = steady_plausible(l->size);
-    while (number % 2 == 0 && apart < seen)
+    while (number % 3 == 0 && apart < seen)
         apart *= 2;
-    if (ways_of_first(f, number % 2 == 0 ? apart : seen, &ways) != 0 ||
+    apart = number % 3 == 0 ? apart : number % 3 == 1 ? seen : seen / 4 * 3;
+    if (ways_of_first(f, apart, &ways) != 0 ||
         (ways && way_of_first(f, ways, seen / ways, &way) != 0) ||
         (way && way_holds(f, ways, way, &holds) != 0))
         return -1;

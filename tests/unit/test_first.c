@@ -13,10 +13,12 @@
 #include "tests/unit/tap.h"
 
 enum { BUFFER = 4 << 20, LINE = 64, SETS_MOST = 1024, HIT = 3, MISS = 11, ROWS = 1 << 16 };
+enum { PAGE = 4096, PAGE_SETS = 16, TRANSLATION = 7 /* ticks of one that is not there */ };
 
 struct cache {
     uint32_t sets, ways;
     int lru;            /* one line too many: all of its set miss; else one of them */
+    uint32_t page_ways; /* of a set of translations, 0: all are there */
     uint32_t others;    /* lines of other data, one in each set from the last on */
     uint64_t disturbed; /* so many visits have half of the ways */
     uint64_t visits;
@@ -30,6 +32,25 @@ struct cache {
     } row[ROWS];
     uint32_t rows;
 };
+
+/* Ticks that a round waits for translations. */
+static uint64_t translations(const struct cache *c, const struct cf_visit *v)
+{
+    static unsigned char seen[BUFFER / PAGE];
+    uint32_t pages[PAGE_SETS] = {0};
+    uint64_t ticks = 0;
+
+    memset(seen, 0, sizeof seen);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const uint64_t page = v->offset[i] / PAGE;
+
+        pages[page % PAGE_SETS] += !seen[page];
+        seen[page] = 1;
+    }
+    for (uint32_t i = 0; c->page_ways && i < v->count; i++)
+        ticks += pages[v->offset[i] / PAGE % PAGE_SETS] > c->page_ways ? TRANSLATION : 0;
+    return ticks;
+}
 
 static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
 {
@@ -56,7 +77,9 @@ static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
     nodes = v->count; /* nodes of one line miss together */
     *m = (struct cf_measured){
         .accesses = nodes * v->rounds,
-        .time = (nodes * HIT + nodes * misses * (MISS - HIT) / (all ? all : 1)) * v->rounds,
+        .time =
+            (nodes * HIT + nodes * misses * (MISS - HIT) / (all ? all : 1) + translations(c, v)) *
+            v->rounds,
         .spoilt = c->visits < c->spoilt ? CF_SPOILT_DRIFT : 0,
         .method = CF_METHOD_CLOCK};
     for (uint32_t i = 0; v->each && i < v->count * v->rounds; i++)
@@ -170,6 +193,10 @@ int main(void)
     is_u64(rows_of(&c, "size", 0, 0), 0, "what did not agree is not written");
     c = (struct cache){.sets = 64, .ways = 1, .lru = 1};
     found(&c, "direct-mapped");
+    c = (struct cache){.sets = 64, .ways = 12, .lru = 1, .page_ways = 6};
+    found(&c, "12 ways, where only 6 pages that are 16 apart are translated at once");
+    c = (struct cache){.sets = 128, .ways = 8, .page_ways = 6};
+    found(&c, "8 ways of two pages each");
     c = (struct cache){.sets = 64, .ways = 8, .disturbed = 60};
     found(&c, "half of it used by another program while windows are looked for");
 
