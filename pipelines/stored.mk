@@ -26,6 +26,11 @@
 # with (settings.mk); batch.mk makes them anew. Names of traces and folders hold no blanks and none
 # of the characters that the shell or make takes for its own: such a name is refused.
 
+# said by batch.mk, never by what happens to be in the environment
+ifeq ($(firstword $(origin LIST)),environment)
+LIST :=
+endif
+
 B        ?= build
 SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 SELF     := $(firstword $(MAKEFILE_LIST))
@@ -53,12 +58,12 @@ $(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or
 
 FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
 NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))
-$(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)' $(shell ls -d -- $(call quoted,$(TRACES)/.) 2>&1 >/dev/null || ls -- $(call quoted,$(TRACES)) 2>&1 >/dev/null)))
+$(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)' $(shell ls -- $(call quoted,$(TRACES)) 2>&1 >/dev/null)))
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one. The
 # programs that make a table draw it, too; a picture of an older table goes.
 drawn    = $(patsubst %.csv,%.tmp.png,$(filter %.csv,$@))
-done     = $(if $(drawn),{ [ -e $(drawn) ] && mv $(drawn) $(@:.csv=.png) || rm -f $(@:.csv=.png); } && )mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
+done     = $(if $(drawn),if [ -e $(drawn) ]; then mv $(drawn) $(@:.csv=.png); else rm -f $(@:.csv=.png); fi && )mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
 to       = >$@.tmp && $(done)
 png      = $(if $(filter-out 0,$(PICTURES)),--picture $(drawn) --picture-size 1120x640 --title '$(1): $*')
 pictures = $(if $(filter-out 0,$(PICTURES)),$(patsubst %.csv,%.png,$(1)))
@@ -81,8 +86,8 @@ define newline
 
 endef
 results: $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
-	$(if $(RESULTS),,$(error $(SELF) names no RESULTS))
-	$(if $(LIST),$(file >$(LIST),$(RESULTS)))
+	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
+	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \
@@ -94,6 +99,6 @@ clean: tidy
 .DELETE_ON_ERROR:
 .PHONY: all results tidy clean
 
-ifndef LIST
+ifeq ($(LIST),)
 include $(SCRIPTS)settings.mk
 endif

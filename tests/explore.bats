@@ -100,6 +100,14 @@ picture() {
         is "1 traces: results in $T/out"
         [[ -s out/sort/n.png && -s out/sort/n.txt && ! -e out/sort/n.txt.tmp ]]
     done
+    # a picture that cannot be given its name: no table either
+    mkdir bin
+    ln -s "$B"/bin/* bin/
+    printf '#!/bin/sh\n[ "${2%%.png}" = "$2" ] && exec /bin/mv "$@"\nexit 1\n' >bin/mv
+    chmod +x bin/mv
+    rm out/sort/n.csv
+    run -2 own BIN="$T/bin"
+    [[ ! -e out/sort/n.csv && -z $(find out -name '*tmp*') ]] || fail "$(find out)"
 }
 
 @test "one trace; one machine" {
@@ -136,6 +144,8 @@ picture() {
     mkdir none
     run ! explore TRACES="$T/none"
     has "no traces"
+    run ! explore TRACES="$T/nowhere"
+    has "no traces (*.cf) in '$T/nowhere' ls: cannot access"
 }
 
 @test "names that the shell or make would take apart are refused, and nothing of them runs" {

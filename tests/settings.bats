@@ -53,7 +53,10 @@ keeps() {
     [[ -s out/sort/classes.csv ]]
     printf 'include stored.mk\nRESULTS := n.csv\n$(OUT)/%%/n.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n%s\n' \
         $'\tcf-rank -q --csv --by op $< $(to)' >own.mk
-    for i in 1 2; do run -0 make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=traces OUT=own; done
+    # LIST is for batch.mk
+    echo mine >list
+    for i in 1 2; do LIST=list run -0 make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=traces OUT=own; done
+    [[ $(<list) == mine && -s own/.settings ]]
     [[ -s own/sort/n.csv ]]
 }
 
