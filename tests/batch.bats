@@ -285,6 +285,9 @@ END
     wait
     grep -qF "another batch has begun in $T/out: cf-cat" one.txt
     run ! grep whole one.txt
+    [[ -e out/sort-0/.batch/whole && ! -e out/sort-1/.batch/whole ]]
+    run -2 batch end
+    has "batch: another batch has begun in $T/out"
 }
 
 @test "a page that cannot be written is told by the exit status" {
