@@ -137,8 +137,9 @@ void cf_command_end_signals(sigset_t *set)
 
 void cf_command_catch(void (*f)(int, siginfo_t *, void *), int flags)
 {
-    const struct sigaction action = {.sa_sigaction = f, .sa_flags = SA_SIGINFO | flags};
+    struct sigaction action = {.sa_sigaction = f, .sa_flags = SA_SIGINFO | flags};
 
+    cf_command_end_signals(&action.sa_mask); /* a second waits for the first */
     for (unsigned i = 0; i < END_SIGNALS; i++)
         if (!ignored(end_signals[i]))
             sigaction(end_signals[i], &action, NULL);

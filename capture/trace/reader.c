@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,7 +319,8 @@ unsigned cf_trace_alive(const struct cf_trace *t)
     unsigned n = 0;
 
     for (const struct cf_trace_process *p = t->processes; p; p = p->next)
-        n += p->alive && !cf_trace_leaves(p);
+        n += p->alive && !cf_trace_leaves(p) &&
+             (kill((pid_t)p->record.pid, 0) == 0 || errno != ESRCH);
     return n;
 }
 

@@ -51,7 +51,7 @@ int cf_trace_begun(const struct cf_trace *t);
  * it was killed, or Valgrind failed. */
 int cf_trace_silent(const struct cf_trace *t, uint32_t pid);
 
-/* Processes that are being recorded. */
+/* Processes that are being recorded, without those that are gone and could not say so. */
 unsigned cf_trace_alive(const struct cf_trace *t);
 
 /* Hands over the rest, and ends the processes that could not say so. As cf_trace_read(). */
