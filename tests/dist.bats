@@ -20,6 +20,7 @@ setup_file() {
         fi | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$CLONE"
     )
     cd "$CLONE" || return 1
+    find . -size +64k -delete # a traces' worth of bytes takes most of the time and tells no more
     git init -q .
     git config user.name tester
     git config user.email tester@localhost
@@ -154,7 +155,7 @@ END
 
 @test "lint looks at an unpacked tree too, at names of any make, and where git refuses the clone" {
     tar -xzf "$DIST"
-    rm -r "$NAME/samples" "$NAME/filters"
+    rm -r "$NAME"/{capture,filters,kmod,samples}
     seq 501 >"$NAME/tests/it's long.h"
     printf '%s \n' 'x:' >"$NAME/tests/$(printf '\303\266').yaml"
     run -1 "$NAME/.ci/lint" house space
