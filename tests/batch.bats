@@ -217,7 +217,7 @@ few() {
     few 1
     touch "$D/hold/sort-0"
     batch >one.txt 2>&1 3>&- &
-    until_ test -e out/sort-0/curve.csv.tmp
+    until_ test -s out/sort-0/curve.csv.tmp # it has been read
     printf 'X' | dd of=few/sort-0.cf bs=1 seek=9000 conv=notrunc status=none
     rm "$D/hold/sort-0"
     wait

@@ -65,6 +65,21 @@ int find_pieces(struct cf_cores *c, const struct cf_frame *f, struct pieces *p)
     return 0;
 }
 
+/* As stacks_note(), of many. */
+static void note(struct stacks *k, const uint64_t *addr, uint32_t rows)
+{
+    enum { BLOCK = 64 }; /* of a known length, so that compilers make vectors of it */
+    uint64_t edges = 0;
+    uint32_t i = 0;
+
+    for (; rows - i >= BLOCK; i += BLOCK)
+        for (uint32_t j = i; j < i + BLOCK; j++)
+            edges |= addr[j] ^ addr[j] << 1;
+    for (; i < rows; i++)
+        edges |= addr[i] ^ addr[i] << 1;
+    k->edges |= edges;
+}
+
 /* Rows from `at` up to `to`, of one unit and space. Taken in shares that stay in the cache. */
 static int rows(struct stacks *k, uint32_t unit, const uint64_t *addr, const uint8_t *op,
                 const uint32_t *size, uint32_t at, uint32_t to, uint64_t space, uint64_t first,
@@ -72,6 +87,8 @@ static int rows(struct stacks *k, uint32_t unit, const uint64_t *addr, const uin
 {
     for (uint32_t n; at < to; at += n) {
         n = to - at < CF_WIRE_ROWS ? to - at : CF_WIRE_ROWS;
+        if (k->set->per == PER_ALL)
+            note(k, addr + at, n);
         if (k->part)
             k->part->row = first + at;
         if (cf_stack_rows(k->stack, k->runs, unit, addr + at, op ? op + at : NULL,
@@ -161,25 +178,13 @@ static enum trouble stacks_units(struct stacks *k, const struct cf_frame *f, uin
     return what;
 }
 
-/* Before the rows of a piece from `from` on are taken. */
-static void note_piece(struct stacks *k, const uint64_t *addr, uint32_t from,
-                       const struct piece *piece)
-{
-    uint64_t edges = 0;
-
-    for (uint32_t i = from; piece->of_process && i < piece->to; i++)
-        edges |= addr[i] ^ addr[i] << 1;
-    k->edges |= edges;
-    k->keys |= piece->space;
-}
-
 enum trouble stacks_frame(struct stacks *k, const struct cf_frame *f, const struct piece *piece,
                           uint64_t first)
 {
     if (k->set->per != PER_ALL)
         return stacks_units(k, f, first);
     for (uint32_t from = 0; from < f->rows; from = piece++->to) {
-        note_piece(k, cf_u64(f, CF_ADDR), from, piece);
+        k->keys |= piece->space;
         if (frame_rows(k, f, 0, from, piece->to, piece->space, first) != 0)
             return NO_MEMORY;
     }
