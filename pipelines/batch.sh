@@ -62,8 +62,8 @@ other_begun() {
 # agreed: is the key of this machine that of the batch, into $key? What is wrong is in $why.
 agreed() {
     local here
-    here=$(key 2>&1) || { why=${here#batch: }; return 1; }
     key=$(<"$OUT/.batch/key") || exit 3
+    here=$(key 2>&1) || { why=${here#batch: }; return 1; }
     why="$(uname -n) has other programs or another recipe: $here; the batch was begun by $key"
     [[ $here == "$key" ]]
 }
@@ -166,7 +166,7 @@ failed() { # of function one(), which ends
 one() {
     local name=$1 dir=$OUT/$1 hash='' why='' key all bytes was
     [[ -d $dir/.batch ]] || mkdir -p "$dir/.batch" || exit 3
-    if ! { exec 9>"$dir/.batch/lock" && flock 9; }; then
+    if ! { exec 9>"$dir/.batch/lock" && { flock -n 9 || { say "$name: waits for another worker, which makes it" && flock 9; }; }; }; then
         say "cannot lock $dir/.batch/lock"
         exit 3
     fi
@@ -411,6 +411,8 @@ one) one "$2" ;;
 launch) launch "${names[@]}" ;;
 end) end "${names[@]}" ;;
 status)
+    # of the same variables: those of the batch are not asked for here
+    [[ ! -s $OUT/.batch/key ]] || agreed || other_begun || say "$why"
     all=$(states "${names[@]}" && absent)
     printf '%s\n' "$all" >&2
     counts <<<"$all"

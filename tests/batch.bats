@@ -356,9 +356,10 @@ kill_all() {
     batch >two.txt 2>&1 3>&- &
     run -2 batch status
     has "running	sort-0"
+    until_ grep -qxF "batch: sort-0: waits for another worker, which makes it" two.txt
     rm "$D/hold/sort-0"
     wait
-    [[ $(<one.txt) == "1 whole" && $(<two.txt) == "1 whole" ]] || fail "$(cat one.txt two.txt)"
+    [[ $(<one.txt) == "1 whole" && $(tail -n 1 two.txt) == "1 whole" ]] || fail "$(cat one.txt two.txt)"
     cmp out/sort-0/curve.csv "$D/plain/sort-0/curve.csv"
 }
 
@@ -378,7 +379,11 @@ kill_all() {
     # others: the pictures of before are gone, too
     batch BY=function
     [[ $(head -n 1 out/sort-0/pages.csv) == rank,function,* && ! -e out/sort-0/pages.png ]]
+    run -0 batch BY=function status
+    run ! grep "another recipe" <<<"$output"
     echo '# otherwise' >>own.mk
+    run -0 batch BY=function status
+    has "has other programs or another recipe: "
     run -0 batch BY=function -n
     stat -c %y out/sort-0/curve.csv >before
     batch BY=function
