@@ -177,3 +177,24 @@ test: \"two\" { sleep 600; }"
     has "killed: 2 pipes"
     [[ -z $(find . -name pwned) && ! -e $ROOT/pwned ]]
 }
+
+@test "run-long: where no member was killed, or what looks dies in the middle, that is no success" {
+    mkdir -p bin long/tests
+    printf '#!/bin/sh\nexit 1\n' >bin/pgrep
+    printf '#!/bin/sh\n' >bin/make
+    chmod +x bin/*
+    CF_ROUNDS=0 run -1 "$ROOT/tests/run-long" -b "$B" killed
+    CF_ROUNDS=1 PATH=$T/bin:$PATH run -1 "$ROOT/tests/run-long" -b "$B" killed
+    has "FAILED killed: 0 pipes"
+    ln -s "$ROOT"/* long 2>/dev/null || true
+    ln -s "$ROOT"/tests/* long/tests
+    rm long/tests/packages
+    printf '#!/bin/sh\necho ok one thing\nexit 1\n' >long/tests/packages
+    chmod +x long/tests/packages
+    PATH=$T/bin:$PATH run -1 long/tests/run-long -b "$B" packages
+    has "ok     packages: one thing"
+    has "FAILED packages: all was looked at"
+    printf '#!/bin/sh\necho ok one thing\necho FAILED another\nexit 1\n' >long/tests/packages
+    PATH=$T/bin:$PATH run -1 long/tests/run-long -b "$B" packages
+    has "ok     packages: all was looked at"
+}
