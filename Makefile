@@ -55,6 +55,9 @@ DESTDIR ?=
 export DEPS
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 B       ?= $(if $(filter-out 0,$(SANITIZE)),build/san,build)
+ifneq ($(words $(B)),1)
+$(error B is '$(B)': give a folder without a blank in its name)
+endif
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -184,7 +187,7 @@ all: $(EXTRA) $(if $(wildcard capture/trace/build.mk),cftrace)
 
 # Rewritten only when the flags change, so that other flags mean a new build.
 $(B)/flags: FORCE
-	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(compile) / $(link) / $(SIMD))' >$@.$$$$; \
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(compile) / $(link) / $(SIMD) / $(VG_CC) $(VG_CFLAGS) $(VG_LIB))' >$@.$$$$; \
 	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 $(B)/obj/%.o: %.c $(B)/flags
@@ -445,7 +448,7 @@ install-files:
 	$(Q)install -m 644 -- $(PIPELINES) $(call D,$(shrdir)/pipelines)
 	$(Q)install -m 755 -- $(wildcard pipelines/*.sh) $(call D,$(shrdir)/pipelines)
 	$(Q)for f in $(RECORDED); do install -m 644 -- $$f $(call D,$(shrdir))/$$f || exit 1; done
-	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
+	$(Q)printf '%s\n' prefix="$$(realpath -ms -- $(call quoted,$(PREFIX)))" 'includedir=$${prefix}/include' \
 	    libdir=$(call quoted,$(subst $(PREFIX)/,$${prefix}/,$(libdir))) '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
 	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
@@ -453,7 +456,7 @@ install-files:
 	$(Q)for m in $(MAN); do \
 	    install -D -m 644 -- $$m $(call D,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
 	$(Q)if test -d $(B)/libexec/cacheflow; then install -d -- $(call D,$(exedir)) && \
-	    cp -R -P -p --remove-destination -- $(B)/libexec/cacheflow/. $(call D,$(exedir)/) && \
+	    cp -R -P --preserve=mode,timestamps --remove-destination -- $(B)/libexec/cacheflow/. $(call D,$(exedir)/) && \
 	    chmod -R a+rX -- $(call D,$(exedir)); fi
 	$(Q)install -D -m 644 -- $(word 1,$(COMPLETION)) $(call D,$(cmpdir)/cacheflow)
 	$(Q)install -D -m 644 -- $(word 3,$(COMPLETION)) $(call D,$(fshdir)/cacheflow.fish)

@@ -202,4 +202,13 @@ END
         ! grep -q "$T" "link/$NAME/$f" || fail "$f has the folder's name"
         readelf -S "link/$NAME/$f" | grep -q debug_info # which would have it
     done
+    # and where a warning is an error, it is one in each
+    for f in "${objects[@]/#build\/obj\/}"; do
+        f=${f/#alloc/capture\/alloc} f=${f/#trace/capture\/trace} f=${f/#qemu/capture\/qemu}
+        echo 'static int unused;' >>"one/$NAME/$f.c"
+    done
+    for f in "${objects[@]}"; do
+        run -2 make -s -C "one/$NAME" B=build DEPS=0 WERROR=1 "$f.o"
+        has unused
+    done
 }

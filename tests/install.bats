@@ -290,6 +290,26 @@ END
     [[ $1 == "-I$T/my cf/include" && $2 == "-L$T/my cf/lib" && $3 == -lcf ]] || fail "$(printf '<%s>\n' "$@")"
 }
 
+@test "pkg-config is given a whole path, and a build folder with a blank is refused before anything is done" {
+    put DESTDIR="$T/root/" PREFIX=my/cf
+    grep -q '^prefix=/.*/my/cf$' root/my/cf/lib/pkgconfig/cacheflow.pc
+    mkdir my
+    run -2 make -s -k -C "$ROOT" DEPS=0 B="$T/my builds" all
+    has "give a folder without a blank in its name"
+    [[ -d my && ! -e "my builds" ]]
+}
+
+@test "what root installs is root's, whoever built it" {
+    [[ $(id -u) == 0 ]] || skip "needs root"
+    mkdir b
+    ln -s "$B"/* b
+    rm b/libexec
+    cp -R "$B/libexec" b
+    chown -R nobody b/libexec
+    make -s -C "$ROOT" B="$T/b" DESTDIR="$T/root" install-files
+    [[ -n $(find root -name libcf-alloc.so) && -z $(find root ! -user root) ]] || fail "$(find root ! -user root)"
+}
+
 @test "make help tells of every target and variable that people use" {
     run -0 make -s -C "$ROOT" help
     local t

@@ -23,7 +23,7 @@ endif
 cfalloc: $(CFA_OUT)
 
 $(B)/obj/alloc/%.o: $(CFA_DIR)/%.c $(CFA_DIR)/shim.h $(CFA_DIR)/shim_next.h $(CFA_DIR)/shared.h \
-    $(CFA_DIR)/build.mk
+    $(CFA_DIR)/build.mk $(B)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFA_CFLAGS) $(PREFIX_MAP) -c $< -o $@

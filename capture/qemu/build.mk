@@ -9,7 +9,7 @@
 CFQ_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 CFQ_OUT := $(B)/libexec/cacheflow/qemu/cacheflow.so
 CFQ_OBJS := $(patsubst %,$(B)/obj/qemu/%.o,plugin plugin_blocks plugin_maps)
-CFQ_CFLAGS := -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden \
+CFQ_CFLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror) -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden \
     -ftls-model=initial-exec
 
 EXTRA += $(CFQ_OUT)
@@ -18,7 +18,7 @@ EXTRA += $(CFQ_OUT)
 cfqemu: $(CFQ_OUT)
 
 $(B)/obj/qemu/%.o: $(CFQ_DIR)/%.c $(CFQ_DIR)/plugin.h $(CFQ_DIR)/emulator.h $(CFQ_DIR)/protocol.h \
-    capture/record/protocol.h capture/record/cf_repeat.h
+    capture/record/protocol.h capture/record/cf_repeat.h $(CFQ_DIR)/build.mk $(B)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFQ_CFLAGS) $(PREFIX_MAP) -O2 -g -c $< -o $@

@@ -24,7 +24,8 @@ VG_LIB ?= $(patsubst %/,%,$(dir $(firstword $(wildcard \
 VG_LIBEXEC ?= $(firstword $(wildcard /usr/libexec/valgrind) /usr/lib/valgrind)
 VG_INCLUDE ?= /usr/include/valgrind
 VG_CFLAGS_amd64 := -m64 -fcf-protection=none
-VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra -fno-strict-aliasing -fno-builtin \
+VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror) \
+    -fno-strict-aliasing -fno-builtin \
     -fomit-frame-pointer -fno-stack-protector -fno-pic -fno-pie -Wno-unused-parameter \
     -Werror=incompatible-pointer-types \
     -DVGA_$(VG_ARCH)=1 -DVGO_linux=1 -DVGP_$(VG_ARCH)_linux=1 -DVGPV_$(VG_ARCH)_linux_vanilla=1 \
@@ -47,29 +48,28 @@ cftrace:
 endif
 
 $(B)/obj/trace/tool_%.o: $(CFT_DIR)/tool_%.c $(wildcard $(CFT_DIR)/tool*.h) $(CFT_DIR)/protocol.h \
-    $(CFT_DIR)/../record/protocol.h
+    $(CFT_DIR)/../record/protocol.h $(CFT_DIR)/build.mk $(if $(OWN_FLAGS),$(B)/flags)
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $<")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) $(PREFIX_MAP) -c $< -o $@
 
 # The address is where Valgrind's own tools live: clear of programs, and below 2 GiB.
-$(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS)
+CFT_LIBS := $(patsubst %,$(VG_LIB)/lib%-$(VG_SUFFIX).a,coregrind vex)
+$(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS) $(CFT_LIBS)
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -static -no-pie -nodefaultlibs -nostartfiles -u _start \
 	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
 	    -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 \
 	    -Wl,--wrap=vgSysWrap_generic_sys_execve_before \
-	    -Wl,--wrap=vgPlain_should_we_trace_this_child -o $@ $^ \
-	    $(VG_LIB)/libcoregrind-$(VG_SUFFIX).a $(VG_LIB)/libvex-$(VG_SUFFIX).a -lgcc \
+	    -Wl,--wrap=vgPlain_should_we_trace_this_child -o $@ $^ -lgcc \
 	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)
 
-$(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so:
+$(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so: $(VG_LIB)/libreplacemalloc_toolpreload-$(VG_SUFFIX).a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS_$(VG_ARCH)) -shared -nodefaultlibs -Wl,-z,interpose,-z,initfirst \
-	    -Wl,-z,noexecstack -o $@ -Wl,--whole-archive \
-	    $(VG_LIB)/libreplacemalloc_toolpreload-$(VG_SUFFIX).a -Wl,--no-whole-archive
+	    -Wl,-z,noexecstack -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive
 
 # The tool by a name that no preload library has: no replacement of malloc gets into the program.
 $(VG_OUT)/cftraceown-$(VG_SUFFIX):
