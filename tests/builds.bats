@@ -107,16 +107,24 @@ END
     passed() {
         cf-cat --csv --table map --columns op,label,build "$1" | grep '^map,' | sort -u | diff want -
     }
-    cf-merge -q -o merged.cf t.cf && passed merged.cf
-    cf-merge -q --interleave --cores 2 -o side.cf t.cf && passed side.cf
-    cf-merge -q --schedule fair:1000 -o scheduled.cf t.cf && passed scheduled.cf
-    cf-select -q --op store -o stores.cf t.cf && passed stores.cf
-    cf-resolve -q -o resolved.cf t.cf && passed resolved.cf
-    cf-cat -q -o packed.cf t.cf && passed packed.cf
-    cf-cat -q --slice "$(($(cf-cat --csv --columns time t.cf | tail -n 1) - 10))-" -o slice.cf t.cf && passed slice.cf
+    cf-merge -q -o merged.cf t.cf
+    passed merged.cf
+    cf-merge -q --interleave --cores 2 -o side.cf t.cf
+    passed side.cf
+    cf-merge -q --schedule fair:1000 -o scheduled.cf t.cf
+    passed scheduled.cf
+    cf-select -q --op store -o stores.cf t.cf
+    passed stores.cf
+    cf-resolve -q -o resolved.cf t.cf
+    passed resolved.cf
+    cf-cat -q -o packed.cf t.cf
+    passed packed.cf
+    cf-cat -q --slice "$(($(cf-cat --csv --columns time t.cf | tail -n 1) - 10))-" -o slice.cf t.cf
+    passed slice.cf
     cf-cat --csv t.cf >access.csv
     cf-cat --csv --table map t.cf >map.csv
-    cf-capture csv -q -o imported.cf --with map=map.csv access.csv && passed imported.cf
+    cf-capture csv -q -o imported.cf --with map=map.csv access.csv
+    passed imported.cf
 }
 
 @test "a rebuilt program is not named after what it has become" {

@@ -208,7 +208,7 @@ END
 stacks() {
     (cd "$P" && cf-capture-trace -q --calls -o "$BATS_TEST_TMPDIR/t.cf" ./p "$1")
     cf-resolve -q -o r.cf t.cf
-    cf-cat --verify r.cf >/dev/null
+    cf-cat --verify r.cf >/dev/null || return
     cf-select --op store --symbol 'mark_*' r.cf | cf-rank -q --by symbol,stack --csv |
         sed -n 's/^[0-9]*,mark_\([a-z]*\),"\{0,1\}\([^"]*\)"\{0,1\},[0-9]*,[0-9.]*,[0-9.]*,[0-9]*$/\1 \2/p' |
         sed 's/(anonymous namespace)//; s/([^;]*)//g' |

@@ -81,7 +81,7 @@ of() {
     run --separate-stderr cf-annotate --file 'no such' in.cf
     [[ $status == 0 ]]
     has "cf-annotate: nothing was counted in a file of that name: 'cf-rank --by source' lists them" "$stderr"
-    is 'file,line,accesses,l1_misses,compulsory,capacity,conflict,true-sharing,cost_cycles,text' || true
+    is 'file,line,accesses,l1_misses,l2_misses,compulsory,capacity,conflict,true_sharing,cost_cycles,text'
     [[ ${#lines[@]} == 1 ]]
 }
 

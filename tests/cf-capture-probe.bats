@@ -249,7 +249,9 @@ level() {
     probed p.cf experiment level parameter repeat | grep '^size,1,' | cut -d, -f3 | sort | uniq -c >counts
     awk '$1 < 5 { print; wrong = 1 } END { exit wrong || NR < 10 }' counts
     run -0 cf-cat --info p.cf
-    has 'this one' && has 'clock:' && has 'page_bytes:'
+    has 'this one'
+    has 'clock:'
+    has 'page_bytes:'
     # on one CPU alone there is none to share with
     taskset -c "$cpu" cf-capture-probe --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
     grep -q 'may run on one CPU alone: sharing is not measured' said
@@ -285,7 +287,8 @@ level() {
     in_emulation "the emulator needs memory of its own"
     [[ $B != */san ]] || skip "sanitizers need address space"
     run -3 bash -c 'ulimit -v 60000; exec cf-capture-probe --quick -o p.cf'
-    has 'MiB: ' && has 'give a smaller --max'
+    has 'MiB: '
+    has 'give a smaller --max'
     [[ ! -e p.cf ]]
 }
 

@@ -38,14 +38,14 @@ random_csv() { # ROWS SEED: accesses in the order of time
     local last
     last=$(cf-cat --info "$ROOT/samples/sort.cf" | sed -n 's/.*"access".*last: \([0-9]*\),.*/\1/p')
     cf-cat --slice $((1 + last / 4))-$((1 + last * 3 / 4 - 1)) "$ROOT/samples/sort.cf" -o ticks.cf
-    cmp <(cf-cat --csv part.cf) <(cf-cat --csv ticks.cf)
-    cmp <(cf-cat --csv --table map part.cf) <(cf-cat --csv --table map ticks.cf)
+    same <(cf-cat --csv part.cf) <(cf-cat --csv ticks.cf)
+    same <(cf-cat --csv --table map part.cf) <(cf-cat --csv --table map ticks.cf)
     # snapshots have times, too
     cf-cache -q -m raspberry-pi-4 --snapshot-every 10000 -o snapshots.cf "$ROOT/samples/sort.cf"
     cf-cat --slice 50%- --csv --table snapshot snapshots.cf >half.csv
     cf-cat --csv --table snapshot snapshots.cf >all.csv
     [[ $(wc -l <half.csv) -gt 5 && $(wc -l <half.csv) -lt $(wc -l <all.csv) ]]
-    cmp <(tail -n +2 half.csv) <(tail -n $(($(wc -l <half.csv) - 1)) all.csv)
+    same <(tail -n +2 half.csv) <(tail -n $(($(wc -l <half.csv) - 1)) all.csv)
     run -2 bash -c "cat part.cf | cf-cat --slice 25%-75%"
     has "--slice: a part of the time needs a file with an index"
     # the time of a part is not that of the whole
@@ -55,7 +55,7 @@ random_csv() { # ROWS SEED: accesses in the order of time
     cat part.cf second.cf >both.cf
     run -2 bash -c "cf-cat --slice 25%-75% <both.cf >none.cf"
     cf-cat --part 1/1 "$ROOT/samples/sort.cf" -o one.cf
-    cmp <(cf-cat --csv part.cf) <(cf-cat --csv --slice 25%-75% one.cf)
+    same <(cf-cat --csv part.cf) <(cf-cat --csv --slice 25%-75% one.cf)
 }
 
 @test "--csv prints what was imported, from a pipe and from a packed file" {
@@ -586,7 +586,7 @@ rows_of_parts() { # TABLE COLUMNS N FILE...
     cp a.cf bad.cf
     printf 'XXXXXXXX' | dd of=bad.cf bs=1 seek=$((size / 2 & ~7)) conv=notrunc status=none
     run ! cf-cat --verify bad.cf
-    cmp <(cf-cat --csv --part 1/6 a.cf 2>/dev/null) <(cf-cat --csv --part 1/6 bad.cf 2>/dev/null)
+    same <(cf-cat --csv --part 1/6 a.cf 2>/dev/null) <(cf-cat --csv --part 1/6 bad.cf 2>/dev/null)
     local i damaged=0
     for i in 1 2 3 4 5 6; do
         cf-cat --part $i/6 bad.cf >/dev/null 2>err || damaged=$((damaged + 1))

@@ -286,7 +286,7 @@ as_alone() {
     cf-distance -q -j2 "$@" - <"$file" | cmp <(cf-distance -q "$@" - <"$file") - >&2
     cf-distance -q "$@" -o one.cf "$file"
     cf-distance -q -j 2 "$@" -o two.cf "$file"
-    cmp <(cf-cat two.cf) <(cf-cat one.cf | sed 's/-o one.cf/-o two.cf/') >&2 || {
+    same <(cf-cat two.cf) <(cf-cat one.cf | sed 's/-o one.cf/-o two.cf/') >&2 || {
         cf-cat --csv one.cf | cmp - <(cf-cat --csv two.cf) >&2
     }
 }

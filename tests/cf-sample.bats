@@ -242,7 +242,7 @@ END
     [ ! -s strange ] || fail "$(head -n 3 strange)"
     run -0 awk -F, 'NR > 1 && $1 + 0 < last { exit 1 } { last = $1 + 0 }' s.csv
     for o in map object task switch stack string; do
-        cmp <(rows $o all.packed) <(rows $o s.packed)
+        same <(rows $o all.packed) <(rows $o s.packed)
     done
 }
 

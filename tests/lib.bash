@@ -221,9 +221,16 @@ unread() {
     )
 }
 
-# same EXPECTED ACTUAL: the two files hold the same text; else shows the difference.
+# same EXPECTED ACTUAL: the two files hold the same text; else shows the difference. Of what two commands print there
+# must be some: where both fail, neither prints anything.
 same() {
-    diff -u --label expected --label actual "$1" "$2" >&2
+    local expected=$1
+    if [[ $1 == /dev/fd/* && $2 == /dev/fd/* ]]; then
+        expected=$(mktemp "$BATS_FILE_TMPDIR/same.XXXXXX")
+        cat "$1" >"$expected"
+        [[ -s $expected ]] || fail "nothing was printed that could be the same" || return
+    fi
+    diff -u --label expected --label actual "$expected" "$2" >&2
 }
 
 # pixels FILE.png X,Y...: the colour of each, as hex, of a picture of 8-bit RGB.
