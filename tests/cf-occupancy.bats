@@ -57,6 +57,21 @@ END
 3,300,2,0,0,8'
 }
 
+@test "streams of different clocks, and more processes than can be told apart, are told" {
+    small
+    printf 'snapshot,pid\n1,7\n' | stream other.cf -t line --clock nanoseconds
+    local p
+    for p in cf-occupancy cf-sets; do
+        run -0 --separate-stderr $p --lines 8 small.cf other.cf
+        has "the streams count time in different units: their times do not compare" "$stderr"
+    done
+    { echo snapshot,pid && seq 1 65536 | sed 's/^/1,/'; } | stream many.cf -t line
+    run -0 cf-occupancy -q --top 1 many.cf
+    { echo snapshot,pid && seq 1 65537 | sed 's/^/1,/'; } | stream many.cf -t line
+    run -1 cf-occupancy -q --top 1 many.cf
+    is "cf-occupancy: over 65536 different processes: choose some by cf-select, or fewer by --by"
+}
+
 @test "--top: the others are one" {
     small
     run -0 cf-occupancy --level 2 -n 1 small.cf
