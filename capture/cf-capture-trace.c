@@ -158,7 +158,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
                       const char *tool, char **argv)
 {
     char directory[PATH_MAX + 16], spare[PATH_MAX + 16], log[PATH_MAX + 32], depth[32], threads[32],
-        stack[40];
+        stack[40], proc[32];
     char *function = NULL;
     struct rlimit limit;
     const char **line;
@@ -171,6 +171,8 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
         _exit(CF_EXIT_ENVIRONMENT);
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory[0]);
     snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
+    snprintf(proc, sizeof(proc), "--proc=%d",
+             open("/proc", O_RDONLY | O_DIRECTORY)); /* passed on */
     snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
     snprintf(depth, sizeof(depth), "--stack-depth=%u", o->stack_depth);
     snprintf(threads, sizeof(threads), "--max-threads=%u", o->max_threads);
@@ -186,6 +188,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     line[n++] = "--vgdb=no";
     line[n++] = log;
     line[n++] = directory;
+    line[n++] = proc;
     if (k->directory[1][0])
         line[n++] = spare;
     line[n++] = depth;

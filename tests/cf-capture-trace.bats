@@ -273,6 +273,27 @@ END
     has_not processes
 }
 
+@test "processes of PID namespaces have the pid that is known outside, whatever they have inside" {
+    unshare -rpf --mount-proc true 2>/dev/null || skip "not permitted: unshare -rpf --mount-proc"
+    # three at once, in each of which the processes are 1, 2, ...: one in another, two with a /proc of
+    # their own; by the first /proc, each of these programs can say what it is outside
+    run -0 timeout 60 cf-capture-trace -o t.cf sh -c '
+        inside="readlink /proc/self/fd/9/self; $P/static threads 10; :"
+        unshare -rpf sh -c "$inside" 9</proc &
+        unshare -rpf --mount-proc sh -c "$inside" 9</proc &
+        unshare -rpf --mount-proc unshare -pf sh -c "$inside" 9</proc &
+        wait'
+    rows task --columns pid,tid,op,label >tasks
+    [ "$(hawk -F , '$1 == $2 && $3 == "exit" && $4 == "readlink" { print $1 }' tasks | sort)" = "$(sort <<<"$output")" ]
+    # one sh, and of each: unshare, sh, readlink, static and its threads; no number is there twice
+    [ "$(hawk -F , '$3 == "begin" && $1 == $2' tasks | sort -u | wc -l)" = $((1 + 3 * 4 + 1)) ]
+    [ "$(hawk -F , '$3 == "begin" { print $2 }' tasks | sort | uniq | wc -l)" = $((1 + 3 * 6 + 1)) ]
+    [ "$(grep -c begin tasks)" = $((1 + 3 * 6 + 1)) ]
+    # where /proc is that of another namespace, the number is that of the one where we run
+    run -0 unshare -rpf cf-capture-trace -q -o t.cf sh -c 'sh -c "echo \$\$; :"; exec sh -c "echo \$\$; :"'
+    [ "$(rows task --columns pid,op | sed -n 's/,exit$//p')" = "$output" ]
+}
+
 @test "equal addresses of two processes are different memory to every model" {
     # the second one has the addresses of the first
     env -i PATH="$PATH" setarch -R cf-capture-trace -q -o t.cf sh -c "$P/static mixed; $P/static mixed; exit"

@@ -33,7 +33,7 @@ VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra $(if $(filt
 VG_OUT := $(B)/libexec/cacheflow/valgrind
 VG_SUFFIX := $(VG_ARCH)-linux
 
-CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main plan instrument events exec heap own allocators calls transport ring)
+CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main plan instrument events exec heap own allocators calls transport ring numbers)
 CFT_OUT := $(VG_OUT)/cftrace-$(VG_SUFFIX) $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so \
     $(VG_OUT)/cftraceown-$(VG_SUFFIX) \
     $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so

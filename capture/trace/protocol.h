@@ -10,6 +10,9 @@
  *                 tells apart the images that one pid runs through by exec. Where the directory
  *                 has no room for it, it is in a second one.
  *
+ * Pids and tids, in blocks too, are those of the reader's PID namespace, where none is there twice;
+ * tool_numbers.c finds them.
+ *
  * The tool fills a block and sends a BLOCK token; the reader decodes it and adds one to `freed`.
  * Should the reader be gone without having said so in `stop`, the tool removes what it left behind.
  * Before system calls the tool only moves `published`; a reader that is idle may decode that far.

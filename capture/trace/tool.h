@@ -13,6 +13,7 @@
  *     tool_calls.c       what happens to call stacks but for calls and returns
  *     tool_transport.c   blocks of the ring, tokens, fork, stopping
  *     tool_ring.c        making the ring
+ *     tool_numbers.c     by which numbers the reader knows this process and its threads
  */
 #ifndef CF_TRACE_TOOL_H
 #define CF_TRACE_TOOL_H
@@ -102,6 +103,16 @@ struct cf_ring {
     UInt place; /* 1: in the spare directory */
 };
 UWord cf_ring_make(struct cf_ring *ring); /* 0, or an error; then it has a number only */
+
+/* tool_numbers.c: pids and tids here are those of the reader's PID namespace; 0: not known */
+Bool cf_numbers_option(const HChar *value); /* of --proc */
+void cf_numbers_begin(void);                /* after options */
+void cf_numbers_find(void);                 /* a process begins */
+void cf_numbers_exec(Bool recorded);        /* it is about to run another image, or could not */
+UInt cf_numbers_process(void);
+UInt cf_numbers_parent(void);
+UInt cf_numbers_thread(void);        /* the running one */
+UInt cf_numbers_of_thread(UInt own); /* of this process, by the number that it knows itself by */
 
 /* tool_instrument.c */
 IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

@@ -40,7 +40,7 @@ static void emit_task(UInt tid, UInt kind, const HChar *name)
 static UInt kernel_tid(ThreadId tid)
 {
     if (!threads[tid].tid)
-        threads[tid].tid = VG_(gettid)();
+        threads[tid].tid = cf_numbers_thread();
     return threads[tid].tid;
 }
 
@@ -58,7 +58,7 @@ static void thread_created(ThreadId parent, ThreadId child)
    its begin would seem to be their doing. */
 static void thread_made(UInt tid)
 {
-    if (announced && newborn != VG_INVALID_THREADID && !threads[newborn].tid) {
+    if (tid && announced && newborn != VG_INVALID_THREADID && !threads[newborn].tid) {
         threads[newborn].tid = tid;
         emit_task(tid, CF_WIRE_TASK_START, threads[newborn].name);
     }
@@ -69,7 +69,7 @@ static void thread_started(ThreadId tid)
 {
     UInt known = threads[tid].tid;
 
-    threads[tid].tid = VG_(gettid)();
+    threads[tid].tid = cf_numbers_thread();
     if (announced && !known)
         emit_task(threads[tid].tid, CF_WIRE_TASK_START, threads[tid].name);
 }
@@ -151,7 +151,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
         cf_transport_exec(CF_WIRE_EXEC_FAILED, "");
     if (number == __NR_clone) {
         if (!sr_isError(result))
-            thread_made((UInt)sr_Res(result));
+            thread_made(cf_numbers_of_thread((UInt)sr_Res(result)));
         newborn = VG_INVALID_THREADID;
     }
 }

@@ -125,7 +125,11 @@ static void before_signal(ThreadId tid, Int signal, Bool alt_stack)
 
 static Bool process_option(const HChar *arg)
 {
+    const HChar *proc;
+
     if VG_STR_CLO (arg, "--directory", cf_tool_options.directory) {
+    } else if VG_STR_CLO (arg, "--proc", proc) {
+        return cf_numbers_option(proc);
     } else if VG_STR_CLO (arg, "--spare", cf_tool_options.spare) {
     } else if VG_STR_CLO (arg, "--function", cf_tool_options.function) {
     } else if VG_BINT_CLO (arg, "--stack-depth", cf_tool_options.stack_depth, 0, 64) {
@@ -141,6 +145,7 @@ static void print_usage(void)
 {
     VG_(printf)
     ("    --directory=DIR        where the reader waits (required; see protocol.h)\n"
+     "    --proc=FD[,LEVEL]      the reader's /proc (required; see tool_numbers.c)\n"
      "    --spare=DIR            where there is room for memory if it has none\n"
      "    --function=NAME        record accesses only while NAME is on the stack\n"
      "    --stack-depth=N        frames of an allocation's call stack [%d]\n"
@@ -170,6 +175,8 @@ static void after_options(void)
         cf_tool_hot.advance = 0;
     }
     cf_exec_log();
+    cf_numbers_begin();
+    cf_numbers_find();
     cf_own_begin();
     cf_calls_begin();
     cf_events_register();

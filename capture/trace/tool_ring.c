@@ -48,7 +48,7 @@ static UWord make_ring_in(struct cf_ring *made, const HChar *directory, UInt cou
     Int fd;
 
     for (made->number = 0;; made->number++) {
-        VG_(sprintf)(path, "%s/ring.%d.%u", directory, VG_(getpid)(), made->number);
+        VG_(sprintf)(path, "%s/ring.%u.%u", directory, cf_numbers_process(), made->number);
         r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
         if (!sr_isError(r))
             break;
@@ -70,7 +70,7 @@ static UWord make_ring_in(struct cf_ring *made, const HChar *directory, UInt cou
     }
     ring = made->memory = (struct cf_wire_ring *)sr_Res(r);
     ring->version = CF_WIRE_VERSION;
-    ring->pid = VG_(getpid)();
+    ring->pid = cf_numbers_process();
     ring->block_bytes = CF_WIRE_BLOCK_BYTES;
     ring->blocks = made->blocks = count;
     ring->magic = CF_WIRE_MAGIC;

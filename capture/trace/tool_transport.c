@@ -100,7 +100,7 @@ static Bool remove_from(const HChar *directory, const HChar *format)
 {
     HChar path[VG_(strlen)(directory) + 40];
 
-    VG_(sprintf)(path, format, directory, VG_(getpid)(), ring.number);
+    VG_(sprintf)(path, format, directory, cf_numbers_process(), ring.number);
     return VG_(unlink)(path) == 0;
 }
 
@@ -118,7 +118,7 @@ static void lost(void)
         sr_isError(VG_(do_syscall)(__NR_write, error_output, (Addr)text, sizeof text - 1, 0, 0, 0)))
         take_back_pipe();
     for (i = 0; i < 2 && directories[i]; i++) {
-        remove_from(directories[i], "%s/ring.%d.%u");
+        remove_from(directories[i], "%s/ring.%u.%u");
         remove_from(directories[i], "%s/log");
         VG_(do_syscall)
         (__NR_unlinkat, VKI_AT_FDCWD, (Addr)directories[i], REMOVE_DIRECTORY, 0, 0, 0);
@@ -139,7 +139,7 @@ static Bool send_token(struct cf_wire_token *token)
 {
     SysRes r;
 
-    token->pid = VG_(getpid)();
+    token->pid = cf_numbers_process();
     token->ring = ring.number;
     do {
         r = VG_(do_syscall)(__NR_write, fifo, (Addr)token, sizeof *token, 0, 0, 0);
@@ -315,6 +315,7 @@ void cf_transport_exec(UInt how, const HChar *name)
     struct cf_wire_token token = {.type = CF_WIRE_TOKEN_EXEC, .value = how};
 
     VG_(strncpy)(token.name, name, sizeof token.name - 1);
+    cf_numbers_exec(how == CF_WIRE_EXEC_RECORDED);
     cf_transport_hand_over();
     if (alone)
         send_alone(&token);
@@ -346,7 +347,7 @@ static void use_scratch(void)
 
 static void start(struct cf_wire_token *token)
 {
-    UWord error = fifo < 0 ? 0 : cf_ring_make(&ring);
+    UWord error = fifo < 0 ? 0 : cf_numbers_process() ? cf_ring_make(&ring) : VKI_ESRCH;
 
     if (fifo < 0 || error) {
         token->type = CF_WIRE_TOKEN_UNRECORDED;
@@ -377,7 +378,7 @@ static void before_fork(ThreadId tid)
     /* The child inherits what the parent described: the reader must have that first. */
     cf_transport_hand_over();
     forked = (struct cf_wire_token){.origin = CF_WIRE_FORK,
-                                    .parent = VG_(getpid)(),
+                                    .parent = cf_numbers_process(),
                                     .outcomes = cf_instrument_outcomes(),
                                     .contexts = cf_heap_contexts(),
                                     .fork = number};
@@ -396,6 +397,7 @@ static void in_child(ThreadId tid)
 {
     Bool was_recording = cf_tool_recording;
 
+    cf_numbers_find();
     if (ring.memory)
         VG_(am_munmap_valgrind)((Addr)ring.memory, CF_WIRE_RING(ring.blocks));
     ring.memory = NULL;
@@ -422,7 +424,7 @@ static void in_child(ThreadId tid)
 
 void cf_transport_open(void)
 {
-    struct cf_wire_token token = {.origin = CF_WIRE_FIRST, .parent = VG_(getppid)()};
+    struct cf_wire_token token = {.origin = CF_WIRE_FIRST, .parent = cf_numbers_parent()};
     HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
     SysRes r = open_fifo();
 
@@ -432,7 +434,7 @@ void cf_transport_open(void)
             error_output = VG_(safe_fd)(sr_Res(r));
     } else if (sr_Err(r) != VKI_ENXIO && sr_Err(r) != VKI_ENOENT) {
         /* there is a reader, who finds a ring that nobody announced */
-        VG_(sprintf)(path, "%s/ring.%d.0", cf_tool_options.directory, VG_(getpid)());
+        VG_(sprintf)(path, "%s/ring.%u.0", cf_tool_options.directory, cf_numbers_process());
         r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
         if (!sr_isError(r))
             VG_(close)(sr_Res(r));
