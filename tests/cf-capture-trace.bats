@@ -465,6 +465,10 @@ END
     hawk -F , '$1 == "alloc" { n[$3]++ } END { exit !(n[24] == 1000 && n[40] == 1000 &&
         n[10] == 1000 && n[100] == 1000 && n[64] == 1000 && n[128] == 1000 && n[200] == 1000 &&
         n[150] == 1000) }' objects
+    # whichever function allocates, it is called by this program, not by another of them
+    capture --stack-depth 1 "$P/p" heap 6
+    cf-resolve -q t.cf | cf-cat --csv --table object --columns op,site >sites
+    [ "$(grep -c '^alloc,heap .*programs.c:' sites)" = 8 ]
 }
 
 @test "every access lies in a mapping" {

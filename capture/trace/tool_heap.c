@@ -81,16 +81,26 @@ static UInt find_node(UInt parent, Addr pc)
     return wire.id;
 }
 
+/* Whether pc is in a replacement of an allocation function: they are left out of the recording. */
+static Bool is_replacement(Addr pc)
+{
+    const NSegment *s = VG_(am_find_nsegment)(pc);
+    const HChar *name = s && s->kind == SkFileC ? VG_(am_get_filename)(s) : NULL;
+
+    return name && VG_(strstr)(name, "/vgpreload_");
+}
+
 static UInt call_stack(ThreadId tid)
 {
-    Addr ips[MAX_DEPTH + 1];
-    UInt n, i, node = 0, slot;
+    Addr ips[MAX_DEPTH + 2];
+    UInt n, i, first, node = 0, slot;
     ULong h = 1;
 
     if (cf_tool_options.stack_depth == 0)
         return 0;
-    n = VG_(get_StackTrace)(tid, ips, cf_tool_options.stack_depth + 1, NULL, NULL, 0);
-    /* [0] is inside the replacement of malloc; the others are the last byte of a call. */
+    /* [0] is inside the replacement of malloc, and so is [1] where one calls another, as
+       posix_memalign() does; the others are the last byte of a call. */
+    n = VG_(get_StackTrace)(tid, ips, cf_tool_options.stack_depth + 2, NULL, NULL, 0);
     for (i = 1; i < n; i++) {
         h = (h ^ ips[i]) * 0x9e3779b97f4a7c15ULL;
         h ^= h >> 29;
@@ -98,10 +108,12 @@ static UInt call_stack(ThreadId tid)
     slot = h % STACK_CACHE;
     if (stack_cache[slot].leaf && stack_cache[slot].hash == h)
         return stack_cache[slot].leaf;
+    first = n > 1 && is_replacement(ips[1]) ? 2 : 1;
     /* Where the outermost function has no unwind information, what seems to call it is none. */
-    for (i = 1; i < n && cf_events_is_code(ips[i]); i++)
-        ;
-    while (i-- > 1)
+    for (i = first; i < n && i - first < (UInt)cf_tool_options.stack_depth; i++)
+        if (!cf_events_is_code(ips[i]))
+            break;
+    while (i-- > first)
         node = find_node(node, ips[i] + 1);
     stack_cache[slot].hash = h;
     stack_cache[slot].leaf = node;
