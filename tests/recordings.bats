@@ -421,6 +421,40 @@ is_empty() {
     clean
 }
 
+@test "children of a process that changed its user or root directory: none is recorded, and that is the reason" {
+    need_trace
+    cc -static -D_DEFAULT_SOURCE -x c -o change - <<'END'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1 ? setuid(65534) : chroot("."))
+        return 3;
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0)
+            return 0;
+    while (wait(NULL) > 0)
+        ;
+    return 8;
+}
+END
+    local n=0
+    if unshare -r true 2>/dev/null; then
+        run -1 unshare -r cf-capture-trace -o t.cf ./change
+        [[ $output =~ "2 of 3 processes could not be recorded: "[0-9]+" "[0-9]+": they changed to a user or a root directory without access" ]]
+        n=1
+    fi
+    if ((EUID == 0)); then
+        run -1 cf-capture-trace -o t.cf ./change user
+        [[ $output =~ "2 of 3 processes could not be recorded: "[0-9]+" "[0-9]+": they changed to a user or a root directory without access" ]]
+        n=1
+    fi
+    clean
+    ((n)) || skip "not permitted: setuid, unshare -r"
+}
+
 @test "a limit of file sizes: a smaller ring, or a message; never a signal to the program" {
     need_trace
     run -4 bash -c "ulimit -f 1100; cf-capture-trace -q -o t.cf '$W' 1000 1"

@@ -12,6 +12,27 @@
 
 enum { NAMES_SHOWN = 8 };
 
+/* Why processes have no ring, by errno; 0: by an exec. */
+static const char *reason(int error)
+{
+    switch (error) {
+    case 0:
+        return "Valgrind did not run what they turned into, or that runs as another user";
+    case EFBIG:
+        return "raise the limit of file sizes (ulimit -f)";
+    case EIO:
+        return "the pipe to this program failed";
+    case EACCES:
+    case ENOENT:
+        return "they changed to a user or a root directory without access to the shared memory of "
+               "this recording: let them keep theirs";
+    case ENOSPC:
+        return "no room for shared memory: make some in /dev/shm, or set TMPDIR";
+    default:
+        return strerror(error);
+    }
+}
+
 static int could_not(const struct cf_tool *tool, const struct cf_trace *trace)
 {
     const struct cf_trace_census c = cf_trace_census(trace);
@@ -26,11 +47,7 @@ static int could_not(const struct cf_tool *tool, const struct cf_trace *trace)
     for (unsigned i = 0; i < c.unrecorded && i < CF_TRACE_LISTED; i++)
         at += (size_t)snprintf(list + at, sizeof(list) - at, " %u", c.unrecorded_pid[i]);
     cf_warn(tool, "%u of %u processes could not be recorded:%s%s: %s", c.unrecorded, c.all, list,
-            c.unrecorded > CF_TRACE_LISTED ? " ..." : "",
-            c.why == EFBIG ? "raise the limit of file sizes (ulimit -f)"
-            : c.why == EIO ? "the pipe to this program failed"
-            : c.why        ? "no room for shared memory: make some in /dev/shm, or set TMPDIR"
-                           : "Valgrind did not run what they turned into");
+            c.unrecorded > CF_TRACE_LISTED ? " ..." : "", reason(c.why));
     return CF_EXIT_INPUT;
 }
 

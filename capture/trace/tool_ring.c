@@ -14,14 +14,17 @@ extern SysRes VG_(do_syscall)(UWord number, RegWord a1, RegWord a2, RegWord a3, 
 
 #define RLIMIT_FSIZE 1
 
-/* Bytes that a file may still take in a directory. */
-static ULong room_in(const HChar *directory)
+/* Bytes that a file may still take in a directory; 0 with an error where it cannot be reached. */
+static ULong room_in(const HChar *directory, UWord *error)
 {
     ULong fs[16] = {0}; /* struct statfs of 64-bit systems */
     enum { BLOCKS = 2, AVAILABLE = 4, FRAGMENT = 9 };
+    const SysRes r = VG_(do_syscall)(__NR_statfs, (Addr)directory, (Addr)fs, 0, 0, 0, 0);
 
-    if (sr_isError(VG_(do_syscall)(__NR_statfs, (Addr)directory, (Addr)fs, 0, 0, 0, 0)))
+    if (sr_isError(r)) {
+        *error = sr_Err(r);
         return 0;
+    }
     return fs[BLOCKS] ? fs[AVAILABLE] * fs[FRAGMENT] : ~(ULong)0; /* 0: memory without a limit */
 }
 
@@ -94,7 +97,7 @@ static UWord find_ring(struct cf_ring *made, ULong most)
                     error = VKI_EFBIG;
                     continue;
                 }
-                if (CF_WIRE_RING(count) > room_in(directories[made->place]) / share)
+                if (CF_WIRE_RING(count) > room_in(directories[made->place], &error) / share)
                     continue;
                 error = make_ring_in(made, directories[made->place], count);
                 if (error == 0)
