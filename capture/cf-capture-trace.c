@@ -157,8 +157,8 @@ static int make_directories(struct capture *k)
 static void run_child(const struct capture *k, struct cf_command *run, const struct options *o,
                       const char *tool, char **argv)
 {
-    char directory[PATH_MAX + 16], spare[PATH_MAX + 16], log[PATH_MAX + 32], depth[32], threads[32],
-        stack[40], proc[32];
+    char directory[PATH_MAX + 16], spare[PATH_MAX + 16], path[PATH_MAX + 16], depth[32],
+        threads[32], stack[40], proc[32], log[32];
     char *function = NULL;
     struct rlimit limit;
     const char **line;
@@ -171,9 +171,10 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
         _exit(CF_EXIT_ENVIRONMENT);
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory[0]);
     snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
-    snprintf(proc, sizeof(proc), "--proc=%d",
-             open("/proc", O_RDONLY | O_DIRECTORY)); /* passed on */
-    snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
+    /* these stay open */
+    snprintf(proc, sizeof(proc), "--proc=%d", open("/proc", O_RDONLY | O_DIRECTORY));
+    snprintf(path, sizeof(path), "%s/log", k->directory[0]);
+    snprintf(log, sizeof(log), "--log-fd=%d", open(path, O_WRONLY | O_CREAT | O_APPEND, 0600));
     snprintf(depth, sizeof(depth), "--stack-depth=%u", o->stack_depth);
     snprintf(threads, sizeof(threads), "--max-threads=%u", o->max_threads);
     /* By itself it would take 16 MiB at most. */

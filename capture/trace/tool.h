@@ -6,7 +6,7 @@
  *     tool_plan.c        superblocks: what they do, described once
  *     tool_instrument.c  superblocks: the code that packs the addresses
  *     tool_events.c      threads, mappings
- *     tool_exec.c        other programs in a process's place, Valgrind's log
+ *     tool_exec.c        other programs in a process's place, what they are given
  *     tool_heap.c        heap blocks and their call stacks
  *     tool_own.c         heap blocks of the program's own allocator
  *     tool_allocators.c  which functions those of an allocator are
@@ -108,7 +108,7 @@ UWord cf_ring_make(struct cf_ring *ring); /* 0, or an error; then it has a numbe
 Bool cf_numbers_option(const HChar *value); /* of --proc */
 void cf_numbers_begin(void);                /* after options */
 void cf_numbers_find(void);                 /* a process begins */
-void cf_numbers_exec(Bool recorded);        /* it is about to run another image, or could not */
+void cf_numbers_pass(Bool recorded);        /* as cf_exec_pass() */
 UInt cf_numbers_process(void);
 UInt cf_numbers_parent(void);
 UInt cf_numbers_thread(void);        /* the running one */
@@ -135,7 +135,11 @@ Bool cf_events_is_code(Addr pc);                      /* in an executable mappin
 const HChar *cf_events_name(ThreadId tid);
 
 /* tool_exec.c */
-void cf_exec_log(void); /* Valgrind's messages go where those of all processes go */
+void cf_exec_log(void); /* after options */
+/* The process is about to run another image, recorded or not, or could not: if it is recorded, the
+ * file stays open, and the option that begins with `name` becomes `whole`, which is kept. */
+void cf_exec_pass(Bool recorded, Int fd, const HChar *name, HChar *whole);
+void cf_exec_pass_log(Bool recorded);
 
 /* tool_heap.c */
 void cf_heap_track(void);         /* before options */

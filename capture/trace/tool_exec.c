@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs that run another one in their place: what that is, whether it can be recorded, and whose
- * log its Valgrind writes.
+ * Programs that run another one in their place: what that is, whether it can be recorded, and what
+ * it is given.
  */
 #include "tool.h"
 
@@ -11,7 +11,6 @@
 /* Functions and variables of Valgrind's core that its tool headers do not declare. */
 extern Int VG_(cl_exec_fd);
 extern Int VG_(check_executable)(Bool *is_setuid, const HChar *path, Bool allow_setuid);
-extern SysRes VG_(dup2)(Int from, Int to);
 extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 extern struct {
     Int fd; /* and more */
@@ -166,26 +165,48 @@ Bool __wrap_vgPlain_should_we_trace_this_child(const HChar *path, const HChar **
     return how == CF_WIRE_EXEC_RECORDED;
 }
 
-/* One log for all processes: each writes at its end. A Valgrind that cannot open its log ends, and
- * a process may outlive the directory of the log: so those to come begin without one. */
-void cf_exec_log(void)
+/* What the next image is given: files that stay open, and the options that name them. */
+
+static HChar **option(const HChar *name)
 {
-    static HChar none[] = "--log-file=/dev/null";
-    HChar path[VG_(strlen)(cf_tool_options.directory) + 8];
-    SysRes r;
     Word i;
 
     for (i = 0; i < VG_(sizeXA)(VG_(args_for_valgrind)); i++) {
         HChar **arg = VG_(indexXA)(VG_(args_for_valgrind), i);
 
-        if (VG_(strncmp)(*arg, none, VG_(strlen)("--log-file=")) == 0)
-            *arg = none;
+        if (VG_(strncmp)(*arg, name, VG_(strlen)(name)) == 0)
+            return arg;
     }
-    VG_(sprintf)(path, "%s/log", cf_tool_options.directory);
-    r = VG_(open)(path, VKI_O_WRONLY | VKI_O_APPEND, 0);
-    if (sr_isError(r))
-        return;
-    VG_(dup2)(sr_Res(r), VG_(log_output_sink).fd);
-    VG_(fcntl)(VG_(log_output_sink).fd, VKI_F_SETFD, VKI_FD_CLOEXEC);
-    VG_(close)(sr_Res(r));
+    return NULL;
+}
+
+void cf_exec_pass(Bool recorded, Int fd, const HChar *name, HChar *whole)
+{
+    HChar **arg = option(name);
+
+    if (arg)
+        *arg = whole;
+    VG_(fcntl)(fd, VKI_F_SETFD, recorded ? 0 : VKI_FD_CLOEXEC);
+}
+
+/* A log that Valgrind has the name of it opens at the program's lowest free number, and leaves it
+ * there. One that is open it copies to where its own files are. */
+static const HChar log_option[] = "--log-fd=";
+
+void cf_exec_log(void)
+{
+    HChar **arg = option(log_option);
+
+    if (arg)
+        VG_(close)(VG_(strtoll10)(*arg + VG_(strlen)(log_option), NULL));
+}
+
+void cf_exec_pass_log(Bool recorded)
+{
+    static HChar whole[32];
+    const Int fd = VG_(log_output_sink).fd;
+
+    VG_(sprintf)(whole, "%s%d", log_option, fd);
+    if (fd > 2) /* else Valgrind could not copy it */
+        cf_exec_pass(recorded, fd, log_option, whole);
 }

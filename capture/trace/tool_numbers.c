@@ -7,13 +7,10 @@
  */
 #include "tool.h"
 
-#include "pub_tool_clientstate.h"
-
 /* Functions of Valgrind's core that its tool headers do not declare. */
 extern SysRes VG_(do_syscall)(UWord number, RegWord a1, RegWord a2, RegWord a3, RegWord a4,
                               RegWord a5, RegWord a6);
 extern Int VG_(safe_fd)(Int fd);
-extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 
 static Int proc;       /* the reader's /proc */
 static Int level = -1; /* of the reader's namespace, from that of /proc; -1: not known yet */
@@ -85,19 +82,12 @@ void cf_numbers_find(void)
     inner = n.level > level;
 }
 
-void cf_numbers_exec(Bool recorded)
+void cf_numbers_pass(Bool recorded)
 {
-    static HChar passed[40];
-    Word i;
+    static HChar whole[40];
 
-    VG_(sprintf)(passed, "--proc=%d,%d", proc, level);
-    for (i = 0; i < VG_(sizeXA)(VG_(args_for_valgrind)); i++) {
-        HChar **arg = VG_(indexXA)(VG_(args_for_valgrind), i);
-
-        if (VG_(strncmp)(*arg, passed, VG_(strlen)("--proc=")) == 0)
-            *arg = passed;
-    }
-    VG_(fcntl)(proc, VKI_F_SETFD, recorded ? 0 : VKI_FD_CLOEXEC);
+    VG_(sprintf)(whole, "--proc=%d,%d", proc, level);
+    cf_exec_pass(recorded, proc, "--proc=", whole);
 }
 
 UInt cf_numbers_process(void)

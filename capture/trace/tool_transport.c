@@ -315,7 +315,8 @@ void cf_transport_exec(UInt how, const HChar *name)
     struct cf_wire_token token = {.type = CF_WIRE_TOKEN_EXEC, .value = how};
 
     VG_(strncpy)(token.name, name, sizeof token.name - 1);
-    cf_numbers_exec(how == CF_WIRE_EXEC_RECORDED);
+    cf_numbers_pass(how == CF_WIRE_EXEC_RECORDED);
+    cf_exec_pass_log(how == CF_WIRE_EXEC_RECORDED);
     cf_transport_hand_over();
     if (alone)
         send_alone(&token);
