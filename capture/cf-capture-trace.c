@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "capture/cf_command.h"
-#include "capture/cf_elf.h"
 #include "capture/cf_resolved.h"
 #include "capture/trace/missing.h"
 #include "capture/trace/reader.h"
@@ -440,10 +439,9 @@ int main(int argc, char **argv)
     if (status)
         cf_die(&tool, status, "%s: %s", argv[optind],
                status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
-    if (cf_elf_foreign(path))
-        cf_die(&tool, CF_COMMAND_NOT_EXECUTABLE,
-               "%s: made for another architecture or word size: use 'cf-capture qemu'",
-               argv[optind]);
+    why = cf_missing_refuses(path);
+    if (why)
+        cf_die(&tool, CF_COMMAND_NOT_EXECUTABLE, "%s: %s", argv[optind], why);
     directory = find_tool(&why);
     if (!directory)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", why);

@@ -328,7 +328,12 @@ END
 
 @test "set-user-ID programs and those of another kind run as they do by themselves, and are named" {
     cp /bin/true gains
+    run -0 cf-capture-trace -q -o t.cf ./gains
     chmod u+s gains
+    # by itself it is not run at all
+    run -126 cf-capture-trace -o none.cf ./gains
+    is "cf-capture-trace: ./gains: Valgrind runs no program with set-user-ID or set-group-ID bits or capabilities: record a copy without them"
+    [ ! -e none.cf ]
     run -1 cf-capture-trace -o t.cf sh -c './gains && ./gains && echo ran'
     is "ran
 cf-capture-trace: ran gains: not recorded: 2 processes: Valgrind runs no program with set-user-ID or set-group-ID bits or capabilities"

@@ -6,11 +6,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include "missing.h"
+#include "capture/cf_elf.h"
 #include "protocol.h"
 
 enum { NAMES_SHOWN = 8 };
+
+#define RIGHTS  "Valgrind runs no program with set-user-ID or set-group-ID bits or capabilities"
+#define FOREIGN "made for another architecture or word size"
+
+const char *cf_missing_refuses(const char *path)
+{
+    struct stat st;
+
+    if (cf_elf_foreign(path))
+        return FOREIGN ": use 'cf-capture qemu'";
+    if ((stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID)) ||
+        getxattr(path, "security.capability", NULL, 0) >= 0)
+        return RIGHTS ": record a copy without them";
+    return NULL;
+}
 
 /* Why processes have no ring, by errno; 0: by an exec. */
 static const char *reason(int error)
@@ -79,10 +97,8 @@ int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace)
 {
     static const char *const reasons[CF_WIRE_EXEC_KINDS] = {
         [CF_WIRE_EXEC_ALONE] = "since --no-follow is given",
-        [CF_WIRE_EXEC_PRIVILEGED] = "Valgrind runs no program with set-user-ID or set-group-ID "
-                                    "bits or capabilities",
-        [CF_WIRE_EXEC_FOREIGN] = "made for another architecture or word size; 'cf-capture qemu' "
-                                 "records such a program by itself",
+        [CF_WIRE_EXEC_PRIVILEGED] = RIGHTS,
+        [CF_WIRE_EXEC_FOREIGN] = FOREIGN "; 'cf-capture qemu' records such a program by itself",
     };
     int status = could_not(tool, trace);
     size_t count;

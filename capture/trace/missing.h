@@ -8,6 +8,9 @@
 #include "capture/trace/reader.h"
 #include "formats/program/cf_tool.h"
 
+/* Why this program cannot be recorded, and what to do; NULL: it can. */
+const char *cf_missing_refuses(const char *path);
+
 /* One warning for each reason. CF_EXIT_INPUT where processes are missing that were to be recorded:
  * those that are not followed are none. After the end of the recording. */
 int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace);
