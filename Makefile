@@ -86,7 +86,7 @@ EXTRA :=
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
-parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin%),$(wildcard $(1)/*.c))
+parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin% $(1)/shim_%),$(wildcard $(1)/*.c))
 
 # What is installed as libcf, and what its own programs need beside.
 LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stream/*.c)

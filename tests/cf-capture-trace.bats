@@ -476,6 +476,28 @@ END
     [ "$(grep -c '^alloc,heap .*programs.c:' sites)" = 8 ]
 }
 
+@test "pvalloc: whole pages, as by itself" {
+    cc -O1 -g -x c -o paged - <<'END'
+#include <malloc.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+    const size_t page = getpagesize();
+    char *p = pvalloc(page + 1);
+    if (!p || (size_t)p % page || pvalloc(~(size_t)0))
+        return 1;
+    memset(p, 1, 2 * page);
+    free(p);
+    return 0;
+}
+END
+    run -0 cf-capture-trace -o t.cf ./paged
+    is ''
+    cf-resolve -q t.cf | cf-cat --csv --table object --columns op,bytes,site >sites
+    [[ $(grep -c . sites) == 3 && $(grep -c ",$((2 * $(getconf PAGESIZE))),main " sites) == 2 ]] || fail "$(cat sites)"
+}
+
 @test "every access lies in a mapping" {
     for program in heap\ 100 threads maps; do
         # shellcheck disable=SC2086

@@ -65,11 +65,17 @@ $(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS) $(CFT_LIBS)
 	    -Wl,--wrap=vgPlain_should_we_trace_this_child -o $@ $^ -lgcc \
 	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)
 
-$(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so: $(VG_LIB)/libreplacemalloc_toolpreload-$(VG_SUFFIX).a
+$(B)/obj/trace/shim_%.o: $(CFT_DIR)/shim_%.c $(CFT_DIR)/build.mk $(if $(OWN_FLAGS),$(B)/flags)
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC    $<")
+	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -fpic $(PREFIX_MAP) -c $< -o $@
+
+$(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so: $(B)/obj/trace/shim_pvalloc.o \
+    $(VG_LIB)/libreplacemalloc_toolpreload-$(VG_SUFFIX).a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS_$(VG_ARCH)) -shared -nodefaultlibs -Wl,-z,interpose,-z,initfirst \
-	    -Wl,-z,noexecstack -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive
+	    -Wl,-z,noexecstack -Wl,-z,muldefs -o $@ $< -Wl,--whole-archive $(lastword $^) -Wl,--no-whole-archive
 
 # The tool by a name that no preload library has: no replacement of malloc gets into the program.
 $(VG_OUT)/cftraceown-$(VG_SUFFIX):
