@@ -426,6 +426,15 @@ strings() {
     cf-rank -q --by cache-line --line-size 32 --value bytes "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
 }
 
+@test "an access counts at each line that it touches, however many" {
+    printf 'time,pid,op,size,addr\n1,1,store,1048576,0x100020\n2,1,ifetch,8192,0x400000\n' | stream long.cf
+    cf-rank -q --by cache-line --value accesses,bytes long.cf | awk -F, 'NR > 1 { n += $4; b += $5 } END { print NR - 1, n, b }' >got
+    echo 16385 16385 1048576 | same - got
+    cf-rank -q --by set -m xeon-6230 --value accesses,bytes long.cf | awk -F, 'NR > 1 { n += $3; b += $4 } END { print NR - 1, n, b }' >got
+    echo 64 16385 1048576 | same - got
+    [[ $(cf-rank -q --by cache-line --line-size 4 --op ifetch long.cf | wc -l) == 2049 ]]
+}
+
 @test "sets: of the first level or that of --level, for each line that an access touches" {
     printf 'name: odd\nline_size: 32\ncpus: 1\nlevels:\n  - {name: L1I, kind: instruction, size: 4KiB, ways: 1}\n  - {name: L1D, kind: data, size: 768, ways: 2}\n  - {name: L2, size: 4KiB, ways: 2, line_size: 64}\n' >m.yaml
     local line sets level value

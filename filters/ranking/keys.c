@@ -16,10 +16,7 @@
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 
-enum {
-    TOGETHER = 3,
-    MOST_PARTS = 1024
-}; /* lines of one access: longer ones are cut, none is that long */
+enum { TOGETHER = 3 };
 
 const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_PAGE] = {"page", "pages", CF_PAGENO, 0, "region,page"},
@@ -284,11 +281,11 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
     const uint64_t line = k->line_size, one = 1;
     const struct rows single = {.count = 1, .some = &one};
 
-    for (unsigned part = 0; rest && part < MOST_PARTS; part++, at += line) {
-        const uint64_t here = rest < line ? rest : line;
+    for (uint64_t here; rest; rest -= here, at += line) {
         uint32_t id[CF_MOST_KEYS], total;
         const uint32_t *of[CF_MOST_KEYS] = {NULL}, *whole;
 
+        here = rest < line ? rest : line;
         for (unsigned i = 0; i < k->keys; i++) {
             uint64_t a = pid, b;
 
@@ -305,7 +302,6 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
             if (k->sums->list[v].kind < CF_SUM_MISSES)
                 k->sum[*whole * (size_t)k->sums->count + v] +=
                     k->sums->value[v][row] * (k->sums->list[v].kind == CF_SUM_BYTES ? here : 1);
-        rest -= here;
     }
 }
 
