@@ -120,6 +120,7 @@ static void remarks(const struct annotate *a)
 {
     const struct options *o = &a->o;
 
+    cf_sums_remarks(&a->sums);
     if (!o->files && !o->functions && !a->files && a->sum[UNKNOWN][0])
         cf_warn(a->tool,
                 "no access is of a known source line: compile with -g, and see cf-resolve(1)");

@@ -115,6 +115,10 @@ static void hints(const struct work *w)
     if (w->no_misses && w->access_rows)
         cf_fail(w->tool, CF_EXIT_INPUT,
                 "there is no column hit, class or level, which say what missed");
+    if (w->no_level)
+        cf_warn(w->tool,
+                "accesses that missed the first level, and of which is not known what served "
+                "them (level 254), are left out of the misses");
     if (w->tool->quiet)
         return;
     if (w->unresolved_rows)

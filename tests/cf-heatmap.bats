@@ -127,8 +127,15 @@ a,2,0,4,180'
     cf-heatmap --value misses class.cf >out.csv
     [[ $(total out.csv) == 1 ]]
     printf 'addr,region,page,level,weight\n0x1000,a,1,255,700\n0x1000,a,1,2,10\n' | stream level.cf
-    cf-heatmap --value misses level.cf >out.csv
-    [[ $(total out.csv) == 700 ]]
+    run -0 --separate-stderr cf-heatmap --value misses level.cf
+    [[ $output == *,700 && -z $stderr ]] || fail "$output$stderr"
+    # of some samples the level is not known
+    printf 'addr,region,page,level\n0x1000,a,1,255\n0x1000,a,1,254\n' | stream beyond.cf
+    run -0 --separate-stderr cf-heatmap -q --value misses beyond.cf
+    [[ $output == *,1 && $stderr == *'not known what served them (level 254), are left out of the misses' ]] || fail "$output$stderr"
+    cf-cat -o packed.cf beyond.cf
+    parts 1 packed.cf cf-heatmap -q --value misses
+    cf-heatmap -q --value misses p.1.cf 2>&1 >/dev/null | same <(echo "$stderr") -
 }
 
 @test "a value whose column is missing is an input that lacks something, not a zero" {

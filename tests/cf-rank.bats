@@ -344,6 +344,32 @@ strings() {
     has "class, hit and level" "$stderr"
 }
 
+@test "of level 254 the first level missed, and no more is known: a message says how many" {
+    local said='cf-rank: 6 accesses missed the first level, and which of the others served them is not known (level 254): they count as misses of the first level alone'
+    printf 'time,op,addr,function,source,level,weight\n1,load,1,a,a.c:1,1,1\n2,load,1,a,a.c:1,254,3\n3,load,1,a,a.c:1,255,1\n4,ifetch,1,a,a.c:1,254,9\n5,load,1,a,a.c:1,0,7\n' |
+        stream half.cf
+    cat half.cf half.cf | cf-cat -o in.cf
+    run -0 --separate-stderr cf-rank -q --value accesses,misses,hits,l1-misses,l2-misses,l3-misses,l4-misses in.cf
+    [[ ${lines[1]} == 1,a,24,2,2,8,2,2,2,* && $stderr == "$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q --value misses,hits --level 2 in.cf
+    [[ ${lines[1]} == 1,a,2,2,* && $stderr == "$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q -j 2 --value hits in.cf
+    [[ ${lines[1]} == 1,a,2,* && $stderr == "$said" ]] || fail "$output$stderr"
+    parts 2 in.cf cf-rank -q --value hits
+    run -0 --separate-stderr cf-rank -q --value hits p.1.cf p.2.cf
+    [[ ${lines[1]} == 1,a,2,* && $stderr == "$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q --value l2-misses --before half.cf in.cf
+    [[ ${lines[1]} == 1,a,1,2,* && $stderr == *"${said/6/3}"*"$said"* ]] || fail "$output$stderr"
+    # the first level is known
+    run -0 --separate-stderr cf-rank -q --value misses,hits,l1-misses --level 1 in.cf
+    [[ ${lines[1]} == 1,a,8,2,8,* && -z $stderr ]] || fail "$output$stderr"
+    # the same of what else adds up by these rules
+    run -0 --separate-stderr cf-annotate --value l2-misses in.cf
+    [[ ${lines[1]} == a.c,1,2,* && $stderr == *"${said#*: }"* ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-export --format callgrind -o - in.cf
+    [[ $output == *"summary: 24 8 2"* && $stderr == *"${said#*: }"* ]] || fail "$output$stderr"
+}
+
 @test "hits; misses of some classes; misses by distance" {
     strings function 12 hits '$7 * ($16 == 0)' "$DATA"
     strings function 12 hits '$7 * ($15 <= 2)' "$DATA" --level 2

@@ -381,6 +381,7 @@ void cf_callgrind_write(struct cf_callgrind *c, const char *path)
 
     if (!c->begun)
         begin(c, NULL);
+    cf_sums_remarks(&c->sums);
     ranked = cf_ranking_sort(&c->ranking, 0);
     sort_lines(c, &ranked);
     find_homes(c);

@@ -13,7 +13,7 @@
 #include "formats/base/cf_memory.h"
 
 /* What a row is, in cf-stream(5), "Partial results". */
-enum { ENTRY_KEY = 1, ENTRY_NAME = 2, ENTRY_OBJECT = 3, ENTRY_PROCESSES = 4 };
+enum { ENTRY_KEY = 1, ENTRY_NAME = 2, ENTRY_OBJECT = 3, ENTRY_PROCESSES = 4, ENTRY_UNKNOWN = 5 };
 
 /* Whether a text names the part, instead of its first word. */
 static int has_text(enum cf_rank_by by)
@@ -137,6 +137,11 @@ void cf_ranking_write(struct cf_ranking *k)
                                        .keys = 2,
                                        .key = {k->processes.pid, (uint64_t)k->processes.warned},
                                    });
+    cf_partial_row(k->partial, &(struct cf_partial_row){
+                                   .entry = ENTRY_UNKNOWN,
+                                   .keys = 1,
+                                   .key = {k->sums->no_level},
+                               });
 }
 
 /* ---- merging ---- */
@@ -229,6 +234,9 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
         case ENTRY_PROCESSES:
             cf_processes_join(&k->processes, k->tool, (uint32_t)cf_partial_key(k->partial, f, 0)[i],
                               cf_partial_key(k->partial, f, 1)[i] != 0, cf_ranking_processes);
+            break;
+        case ENTRY_UNKNOWN:
+            k->sums->no_level += cf_partial_key(k->partial, f, 0)[i];
             break;
         default:
             cf_partial_damaged(k->partial);

@@ -62,6 +62,7 @@ struct cf_sums {
     uint64_t *value[CF_MOST_SUMS];   /* of each row; of sums of misses: of each that may be one, */
     uint32_t *missing, misses_found; /* of which these are the rows */
     uint64_t *some;                  /* != 0: a value of the row is not 0 */
+    uint64_t no_level; /* accesses of which no more is known than that the first level missed */
 };
 
 /* As before any option: accesses. */
@@ -90,6 +91,8 @@ int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind);
 void cf_sums_begin(struct cf_sums *s, struct cf_reader *r);
 /* Fills value[] and some[] of a frame of accesses. 1 when it lacks what they need. */
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f) CF_MUST_CHECK;
+/* Warns of accesses that were left out, once all are added up. */
+void cf_sums_remarks(const struct cf_sums *s);
 /* Whether a sum is 0 of accesses that the first level served: then it has values of misses only. */
 int cf_sums_listed(const struct cf_sums *s, unsigned v);
 /* As a column, and for people. */

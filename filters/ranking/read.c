@@ -39,4 +39,6 @@ void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix)
         cf_partial_end(k->partial);
     else
         cf_tool_fit(k->tool, k->reader);
+    if (!k->partial || !k->partial->asked)
+        cf_sums_remarks(k->sums);
 }

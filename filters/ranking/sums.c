@@ -3,6 +3,7 @@
  * sums.c - what a ranking adds up: for each row of a frame the accesses that it stands for, or
  * their bytes, misses, cycles, ...
  */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,8 +182,15 @@ static void take_distances(const struct cf_sums *s, const uint64_t *dist, uint32
     }
 }
 
-/* value[i] *= whether the access hit. A level of 0 is not known: no hit, no miss. 1 when there is
-   no column that says what missed. */
+/* Whether no level up to this one served the access. Of 254 only the first is known to have missed.
+ */
+static inline int missed_levels(unsigned level, unsigned number)
+{
+    return level > number && (level != CF_FROM_BEYOND || number == 1);
+}
+
+/* value[i] *= whether the access hit. A level of 0, and of 254 where it is not the first, is not
+   known: no hit, no miss. 1 when there is no column that says what missed. */
 static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t *value)
 {
     const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS);
@@ -192,7 +200,7 @@ static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t
     for (uint32_t i = 0; class && i < f->rows; i++)
         value[i] *= class[i] == 0 && (!level || level[i] != 0);
     for (uint32_t i = 0; !class && level && i < f->rows; i++)
-        value[i] *= level[i] != 0 && level[i] <= above;
+        value[i] *= level[i] != 0 && level[i] <= above && level[i] != CF_FROM_BEYOND;
     return !class && !level;
 }
 
@@ -262,8 +270,34 @@ static int missed(const struct cf_sums *s, const struct cf_sum *sum, unsigned cl
     if (sum->kind == CF_SUM_CLASS)
         return class == sum->number;
     if (sum->kind == CF_SUM_LEVEL)
-        return level > sum->number;
-    return by_class ? s->class[class] : level > (s->level_given ? s->level : CF_FROM_MEMORY - 1);
+        return missed_levels(level, sum->number);
+    return by_class ? s->class[class]
+                    : missed_levels(level, s->level_given ? s->level : CF_FROM_MEMORY - 1);
+}
+
+/* Whether a sum depends on which level behind the first served an access. */
+static int is_of_levels(const struct cf_sums *s, const struct cf_sum *sum, int by_class)
+{
+    if (sum->kind == CF_SUM_LEVEL)
+        return sum->number > 1;
+    return (sum->kind == CF_SUM_MISSES || sum->kind == CF_SUM_HITS) && !by_class &&
+           !s->dist_given && (!s->level_given || s->level > 1);
+}
+
+/* Counts the accesses of which such a sum does not know whether they missed. */
+static void count_unknown(struct cf_sums *s, const uint8_t *level, const uint8_t *op,
+                          const uint64_t *weight, int by_class)
+{
+    int of_levels = 0;
+
+    for (unsigned v = 0; v < s->count; v++)
+        of_levels |= is_of_levels(s, &s->list[v], by_class);
+    for (uint32_t j = 0; of_levels && j < s->misses_found; j++) {
+        const uint32_t i = s->missing[j];
+
+        if (level[i] == CF_FROM_BEYOND)
+            s->no_level += (weight ? weight[i] : 1) * (op ? s->op[op[i]] : 1);
+    }
 }
 
 /* The rows that may be misses; most are none, and are passed over eight at a time. */
@@ -294,11 +328,11 @@ static int find_misses(struct cf_sums *s, const struct cf_frame *f)
     const uint8_t *class = cf_u8(f, CF_CLASS), *level = level_of(f), *op = cf_u8(f, CF_OP);
     const uint64_t *weight = cf_u64(f, CF_WEIGHT);
     const uint32_t n = list_missing(class, level, f->rows, s->missing);
+    const int by_class = class && !s->level_given;
 
     s->misses_found = n;
     for (unsigned v = 0; v < s->count; v++) {
         const struct cf_sum *sum = &s->list[v];
-        const int by_class = class && !s->level_given;
 
         if (!cf_sums_listed(s, v))
             continue;
@@ -313,7 +347,19 @@ static int find_misses(struct cf_sums *s, const struct cf_frame *f)
             s->some[i] |= s->value[v][j];
         }
     }
+    if (level)
+        count_unknown(s, level, op, weight, by_class);
     return 0;
+}
+
+void cf_sums_remarks(const struct cf_sums *s)
+{
+    if (s->no_level)
+        cf_warn(s->tool,
+                "%" PRIu64
+                " accesses missed the first level, and which of the others served them is "
+                "not known (level 254): they count as misses of the first level alone",
+                s->no_level);
 }
 
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
