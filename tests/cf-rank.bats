@@ -378,7 +378,7 @@ strings() {
     {
         echo time,op,addr,function,dist
         printf '%s\n' 1,load,1,a,inf 2,load,1,b,0 3,store,1,b,9 4,load,1,b,10 5,load,1,b,11 \
-            6,load,1,c,18446744073709551614 7,load,1,c,18446744073709551613 8,load,1,c,18446744073709551612
+            6,load,1,c,18446744073709551614
     } >a.csv
     stream a.cf a.csv
     run -0 bash -c 'cf-rank -q --value misses --dist 10 a.cf | cut -d, -f1-3'
@@ -409,6 +409,47 @@ strings() {
     has "'dist'" "$stderr"
     run -1 --separate-stderr cf-rank --value misses --class conflict b.cf
     has "'class'" "$stderr"
+}
+
+@test "misses by distance: of all lines, without sets, within the bound; and of what has a distance" {
+    local said
+    # misses and hits are those of cf-mrc
+    cf-distance "$ROOT/samples/sort.cf" -o in.cf
+    read -r said < <(cf-mrc -q --at 32K in.cf | tail -n 1 | cut -d, -f3-4 | tr , ' ')
+    [[ $(cf-rank -q --by process --value accesses,misses,hits --dist 512 in.cf | awk -F, 'NR > 1 { print $4, $5, $4 - $5 == $6 }') == "$said 1" ]] || fail "$said"
+    # refuses OPTION MESSAGE: alike whichever way the ranking is made
+    refuses() {
+        # shellcheck disable=SC2086 # an option and its value
+        cf-distance $1 "$ROOT/samples/sort.cf" -o other.cf
+        local way
+        for way in other.cf '--before in.cf --fail-above 5 other.cf' '--before other.cf in.cf' '-j 2 other.cf'; do
+            # shellcheck disable=SC2086
+            run -1 --separate-stderr cf-rank -q --by op --value misses --dist 512 $way
+            [[ -z $output && $stderr == *"cf-rank: $2"* ]] || fail "$way: $output$stderr"
+        done
+        run -1 --separate-stderr bash -c 'cf-rank -q --by op --value misses --dist 512 --partial other.cf >p.cf'
+        has "cf-rank: $2" "$stderr"
+        run -1 cf-rank -q --by op --value misses --dist 512 p.cf
+    }
+    refuses '--rate 0.1' '--dist: the distances are those of a sample of lines: run cf-distance without --rate'
+    cf-cat --columns op,dist other.cf | run -1 cf-rank -q --by op --value misses --dist 512
+    refuses '--samples 64' '--dist: the distances are those of a sample of lines'
+    refuses '--sets 64' '--dist is of a fully associative cache, and the distances are those within 64 sets: run'
+    refuses '--bound 510' '--dist 512: the stream has no distance beyond 510 lines: run cf-distance with a larger'
+    # a bound that reaches as far, or that nothing is beyond
+    cf-rank -q --by op --value misses,hits --dist 512 in.cf >want
+    cf-distance --bound 511 "$ROOT/samples/sort.cf" | cf-rank -q --by op --value misses,hits --dist 512 | same want -
+    cf-cat --slice 0-100 "$ROOT/samples/sort.cf" | cf-distance --bound 500 | cf-rank -q --by op --value misses --dist 512 >few
+    # operations that have no distance
+    printf 'op,addr,source,insns\nifetch,64,a.c:1,3\nload,64,a.c:1,0\nload,64,a.c:1,0\n' | stream fetch.cf
+    said=': 2 accesses have no distance, and count neither as misses nor as hits: cf-distance --for says which operations have one'
+    cf-distance --for fetches fetch.cf -o f.cf
+    run -0 --separate-stderr cf-rank -q --by op --value accesses,misses,hits,ratio --dist 8 f.cf
+    [[ ${lines[1]} == 1,load,2,0,0,,* && $stderr == "cf-rank$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q -j 2 --by op --value hits,ratio,misses --op load,ifetch --dist 8 f.cf
+    [[ ${lines[1]} == 1,ifetch,0,1.000000,1,* && $stderr == "cf-rank$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-annotate --dist 8 f.cf
+    [[ ${lines[1]} == a.c,1,2,0,* && $stderr == *"cf-annotate$said"* ]] || fail "$output$stderr"
 }
 
 @test "a key without a name is [unknown] for people, and empty in CSV" {

@@ -227,6 +227,8 @@ warns() {
     warns "column dist has $said" cf-histogram d64.cf d32.cf d64.cf d32.cf
     warns "column dist has $said" cf-histogram --column size --by dist d64.cf d32.cf
     warns "column dist has $said" cf-rank -q --by thread --value misses --dist 10 d64.cf d32.cf
+    for f in d64 d32; do cf-cache -q -m ./m.yaml $f.cf >$f.hit.cf; done
+    warns "column dist has $said" cf-rank -q --by thread --value misses,l1-misses --dist 10 d64.hit.cf d32.hit.cf
     quiet cf-rank -q --by thread d64.cf d32.cf
     # nothing is stated in one of them
     printf 'time,addr,dist\n1,0,inf\n' | stream import.cf

@@ -139,8 +139,8 @@ void cf_ranking_write(struct cf_ranking *k)
                                    });
     cf_partial_row(k->partial, &(struct cf_partial_row){
                                    .entry = ENTRY_UNKNOWN,
-                                   .keys = 1,
-                                   .key = {k->sums->no_level},
+                                   .keys = 2,
+                                   .key = {k->sums->no_level, k->sums->no_dist},
                                });
 }
 
@@ -237,6 +237,7 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
             break;
         case ENTRY_UNKNOWN:
             k->sums->no_level += cf_partial_key(k->partial, f, 0)[i];
+            k->sums->no_dist += cf_partial_key(k->partial, f, 1)[i];
             break;
         default:
             cf_partial_damaged(k->partial);

@@ -32,7 +32,7 @@ enum cf_sum_kind {
     CF_SUM_HITS,
     CF_SUM_COST,
     CF_SUM_FETCHES,
-    CF_SUM_RATIO, /* misses / accesses: its sum is not used */
+    CF_SUM_RATIO, /* misses / accesses, by distance / (misses + hits): its sum is not used */
     CF_SUM_CLASS, /* misses of a class */
     CF_SUM_LEVEL, /* accesses that no level up to this one served */
     CF_SUM_KINDS
@@ -51,9 +51,10 @@ struct cf_sums {
     struct cf_reader *reader;
     struct cf_sum list[CF_MOST_SUMS]; /* those that the user asked for, and what they are made of */
     unsigned shown, count;
-    unsigned misses, accesses; /* which they are, for CF_SUM_RATIO */
-    unsigned level;            /* a hit level above it is a miss */
-    uint64_t dist;             /* lines: a distance from here up is a miss */
+    unsigned misses,
+        accesses;   /* which they are, for CF_SUM_RATIO; by distance the second is hits */
+    unsigned level; /* a hit level above it is a miss */
+    uint64_t dist;  /* lines: a distance from here up is a miss */
     int level_given, dist_given, classes_given, ops_given;
     uint8_t class[256];              /* 1 = misses of the class count */
     uint8_t op[256];                 /* of sums that are of no certain operation */
@@ -62,7 +63,8 @@ struct cf_sums {
     uint64_t *value[CF_MOST_SUMS];   /* of each row; of sums of misses: of each that may be one, */
     uint32_t *missing, misses_found; /* of which these are the rows */
     uint64_t *some;                  /* != 0: a value of the row is not 0 */
-    uint64_t no_level; /* accesses of which no more is known than that the first level missed */
+    uint64_t no_level; /* accesses of which no more is known than that the first level missed, */
+    uint64_t no_dist;  /* and that column dist does not count */
 };
 
 /* As before any option: accesses. */
@@ -97,7 +99,7 @@ void cf_sums_remarks(const struct cf_sums *s);
 int cf_sums_listed(const struct cf_sums *s, unsigned v);
 /* As a column, and for people. */
 const char *cf_sum_name(const struct cf_sum *sum);
-/* Misses / accesses of sums that were added up; NAN where there was no access. */
+/* The ratio of sums that were added up; NAN where there was no access. */
 double cf_sums_ratio(const struct cf_sums *s, const uint64_t *sum);
 
 /* ---- keys.c: from rows to sums ---- */

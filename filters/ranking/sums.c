@@ -33,7 +33,7 @@ const char *cf_sum_name(const struct cf_sum *sum)
 
 double cf_sums_ratio(const struct cf_sums *s, const uint64_t *sum)
 {
-    const uint64_t accesses = sum[s->accesses];
+    const uint64_t accesses = sum[s->accesses] + (s->dist_given ? sum[s->misses] : 0);
 
     return accesses ? (double)sum[s->misses] / (double)accesses : NAN;
 }
@@ -104,7 +104,7 @@ void cf_sums_check(struct cf_sums *s)
 
     if (ratio) {
         s->misses = cf_sums_pick(s, "--value", "misses");
-        s->accesses = cf_sums_pick(s, "--value", "accesses");
+        s->accesses = cf_sums_pick(s, "--value", s->dist_given ? "hits" : "accesses");
     }
     if (s->ops_given && (cf_sums_has(s, CF_SUM_LOADS) || cf_sums_has(s, CF_SUM_STORES)))
         cf_die(t, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
@@ -148,11 +148,14 @@ void cf_sums_begin(struct cf_sums *s, struct cf_reader *r)
     if (cf_sums_has(s, CF_SUM_FETCHES))
         cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
     if (misses || levels) {
-        *mixed++ = s->dist_given && !levels ? CF_DIST : CF_HIT;
+        if (levels || !s->dist_given)
+            *mixed++ = CF_HIT;
         cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_LEVEL);
     }
-    if (s->dist_given)
+    if (s->dist_given) {
+        *mixed++ = CF_DIST;
         cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
+    }
     if (classes || (misses && !s->dist_given && !s->level_given)) {
         *mixed++ = CF_CLASS;
         cf_reader_want(r, CF_ACCESS, CF_CLASS,
@@ -171,15 +174,48 @@ static const uint8_t *level_of(const struct cf_frame *f)
     return hit ? hit : cf_u8(f, CF_LEVEL);
 }
 
-/* value[i] *= whether the access missed, or hit, by its distance. */
-static void take_distances(const struct cf_sums *s, const uint64_t *dist, uint32_t rows, int hits,
-                           uint64_t *value)
+/* Ends the program where a fully associative cache of so many lines cannot be told by such
+   distances. */
+static void check_distances(const struct cf_sums *s, const struct cf_header *h, int sampled,
+                            int beyond)
 {
-    for (uint32_t i = 0; i < rows; i++) {
-        int known = dist[i] != CF_DIST_NONE && dist[i] != CF_DIST_UNSAMPLED;
+    uint64_t sets = 1, bound = 0;
 
+    if (sampled)
+        cf_die(s->tool, CF_EXIT_INPUT,
+               "--dist: the distances are those of a sample of lines: run cf-distance without "
+               "--rate and --samples, or take cf-mrc, which counts what they stand for");
+    if (cf_header_number(h, "dist", "sets", &sets) < 0 || sets != 1)
+        cf_die(s->tool, CF_EXIT_INPUT,
+               "--dist is of a fully associative cache, and the distances are those within %s "
+               "sets: run cf-distance without --sets, or take cf-mrc",
+               cf_header_fact(h, "dist", "sets"));
+    if (beyond && cf_header_number(h, "dist", "bound", &bound) > 0 && bound && bound < s->dist - 1)
+        cf_die(s->tool, CF_EXIT_INPUT,
+               "--dist %" PRIu64 ": the stream has no distance beyond %" PRIu64
+               " lines: run cf-distance with a larger --bound",
+               s->dist, bound);
+}
+
+/* value[i] *= whether the access missed, or hit, by its distance. One that column dist does not
+   count does neither; returns how many these are. */
+static uint64_t take_distances(const struct cf_sums *s, const struct cf_frame *f, int hits,
+                               uint64_t *value)
+{
+    const uint64_t *dist = cf_u64(f, CF_DIST);
+    int sampled = cf_late_values(f, CF_DIST_WEIGHT) != NULL, beyond = 0;
+    uint64_t none = 0;
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        const int known = dist[i] != CF_DIST_NONE;
+
+        sampled |= dist[i] == CF_DIST_UNSAMPLED;
+        beyond |= dist[i] == CF_DIST_BEYOND;
+        none += known ? 0 : value[i];
         value[i] *= known && (dist[i] < s->dist) == hits;
     }
+    check_distances(s, f->header, sampled, beyond);
+    return none;
 }
 
 /* Whether no level up to this one served the access. Of 254 only the first is known to have missed.
@@ -229,6 +265,8 @@ static void weigh(const struct cf_frame *f, const uint8_t *take, uint64_t *value
 static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum *sum,
                 uint64_t *value)
 {
+    uint64_t none;
+
     weigh(f, sum->op, value);
     switch (sum->kind) {
     case CF_SUM_BYTES:
@@ -248,7 +286,9 @@ static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum
     case CF_SUM_HITS:
         if (!s->dist_given)
             return take_hits(s, f, value);
-        take_distances(s, cf_u64(f, CF_DIST), f->rows, sum->kind == CF_SUM_HITS, value);
+        none = take_distances(s, f, sum->kind == CF_SUM_HITS, value);
+        if (sum->kind == CF_SUM_MISSES || !cf_sums_has(s, CF_SUM_MISSES)) /* once */
+            s->no_dist += none;
         return 0;
     default:
         return 0;
@@ -360,6 +400,11 @@ void cf_sums_remarks(const struct cf_sums *s)
                 " accesses missed the first level, and which of the others served them is "
                 "not known (level 254): they count as misses of the first level alone",
                 s->no_level);
+    if (s->no_dist)
+        cf_warn(s->tool,
+                "%" PRIu64 " accesses have no distance, and count neither as misses nor as hits: "
+                "cf-distance --for says which operations have one",
+                s->no_dist);
 }
 
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)

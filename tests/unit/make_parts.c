@@ -126,7 +126,7 @@ static void fill_row(struct row *r, uint32_t i)
     r->time[i] = now += upto(4);
     r->addr[i] = upto(3) ? 0x10000 + 0x400 * place + upto(0x400) : 0x800000 + 8 * upto(5000);
     r->pc[i] = 0x400000 + upto(5000);
-    r->dist[i] = upto(9) ? upto(600) : CF_DIST_COMPULSORY - upto(4);
+    r->dist[i] = upto(9) ? upto(600) : CF_DIST_COMPULSORY - upto(sampled ? 4 : 3);
     if (sampled) {
         r->dist[i] = upto(2) ? CF_DIST_UNSAMPLED : r->dist[i];
         r->stands_for[i] = 1 + upto(1000) / 300.0;
