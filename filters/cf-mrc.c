@@ -238,9 +238,12 @@ static void run(struct mrc *m)
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_WEIGHT, CF_DIST_WEIGHT);
     if (m->by)
         cf_reader_want(r, CF_ACCESS, m->by, CF_REQUIRED);
+    m->mix.column[0] = m->by;
     while (cf_tool_next(&m->tool, r, &f) > 0) {
         const int partial = cf_partial_frame(&m->partial, f);
 
+        if (f->table == CF_HEADER && !partial)
+            cf_mix_check(&m->mix, &m->tool, f->header);
         if (f->table == CF_HEADER)
             take_header(m, f->header);
         else if (partial)
@@ -274,6 +277,7 @@ int main(int argc, char **argv)
     cf_curve_free(m.fine);
     free(m.accesses);
     free(m.samples);
+    cf_mix_free(&m.mix);
     if (m.partial.asked)
         return cf_partial_finish(&m.partial);
     cf_partial_free(&m.partial);

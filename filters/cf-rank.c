@@ -35,7 +35,7 @@ static const char usage[] =
     "      --class LIST     count misses of these classes: compulsory, conflict, ...\n"
     "      --dist LINES     a miss is what a fully associative cache of LINES lines misses,\n"
     "                       by column dist\n"
-    "      --line-size SIZE, --page-size SIZE  bytes of a line [64], of a page for --cover [4096]\n"
+    "      --line-size SIZE, --page-size SIZE  bytes of a line [64], of a page [as stated]\n"
     "  -n, --top N          print the first N only  [20 on a terminal, else all]\n"
     "      --cover[=LIST]   print how many keys make up LIST percent instead  [90,95,99]\n"
     "      --before FILE    compare with this recording; what changed most first\n"

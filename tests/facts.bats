@@ -238,8 +238,52 @@ warns() {
     warns "column hit has different facts" cf-heatmap -q --value misses --csv m.cf n.cf
     warns "column class has different facts" cf-report -m ./m.yaml --leon4 m.cf n.cf
     warns "column cost has different facts" cf-rank -q --by thread --value cost m.cf n.cf
+    # keys that mean another thing in each
+    quiet cf-rank -q --by hit,class m.cf m.cf
+    quiet cf-rank -q --by thread m.cf n.cf
+    warns "column hit has different facts" cf-rank -q --by hit m.cf n.cf
+    warns "column class has different facts" cf-rank -q --by thread,class m.cf n.cf
+    warns "column hit has different facts" cf-rank -q --by hit --before m.cf n.cf
+    warns "column hit has different facts" cf-mrc --by hit <(cf-distance m.cf) <(cf-distance n.cf)
+    warns "column class is of machine 'n' (cf-classify), column hit of 'm' (cf-cache)" \
+        cf-rank -q --by hit --value conflict <(cf-cat m.cf | make_stream through x class machine n class by cf-classify)
     run -1 --separate-stderr cf-mrc d64.cf d32.cf
     has "different line sizes" "$stderr"
+}
+
+@test "pages of different sizes: cf-rank, cf-heatmap, cf-mrc" {
+    cf-distance "$ROOT/samples/sort.cf" -o s.cf
+    cf-resolve -q --page-size 64K s.cf -o p64.cf
+    cf-resolve -q s.cf -o p4.cf
+    local said='column page has different facts in the inputs, which the result mixes: page_size'
+    quiet cf-rank -q --by page p64.cf p64.cf
+    quiet cf-rank -q --by region p64.cf p4.cf
+    warns "$said 65536; page_size 4096" cf-rank -q --by page p64.cf p4.cf
+    warns "$said 65536; page_size 4096" cf-rank -q --by object,page p64.cf p4.cf
+    warns "$said 4096; page_size 65536" cf-rank -q --by page --before p4.cf p64.cf
+    warns "$said 65536; page_size 4096" cf-heatmap -q --csv p64.cf p4.cf
+    warns "$said 65536; page_size 4096" cf-mrc -q --by page p64.cf p4.cf
+    # the working set in bytes
+    run -0 cf-rank -q --by page --cover=99 p64.cf
+    [[ ${lines[1]} == 99,17,*,1114112 ]] || fail "$output"
+    run -0 cf-rank -q --by page --cover=99 -j 2 p64.cf
+    [[ ${lines[1]} == 99,17,*,1114112 ]] || fail "$output"
+    parts 2 p64.cf cf-rank -q --by page
+    cf-rank -q --by page --cover=99 p.1.cf p.2.cf | same <(echo "$output") -
+    run -0 cf-rank -q --by page --cover=99 --page-size 64K p64.cf
+    [[ ${lines[1]} == 99,17,*,1114112 ]] || fail "$output"
+    local way
+    said='its pages are of 65536 bytes: give --page-size 65536, or resolve it with cf-resolve --page-size'
+    for way in 'p64.cf --page-size 1M' 'p.1.cf p.2.cf --page-size 1M' '-j 2 p64.cf --page-size 1M' 'p4.cf p64.cf'; do
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr cf-rank -q --by page --cover $way
+        [[ -z $output && $stderr == *"$said"* ]] || fail "$way: $output$stderr"
+    done
+    # it is of no page, and nothing says of what size pages are
+    quiet cf-rank -q --by cache-line --cover --page-size 1M p64.cf
+    printf 'time,addr,region,page\n1,0,a,7\n' | stream import.cf
+    run -0 cf-rank -q --by page --cover=99 import.cf
+    [[ ${lines[1]} == 99,1,1,4096 ]]
 }
 
 @test "cf-merge: facts of all inputs, and none that disagree" {

@@ -109,7 +109,7 @@ static void begin(struct cf_callgrind *c, const struct cf_frame *f)
                                      .line_size = 64};
     cf_ranking_begin(&c->ranking);
     cf_sums_begin(&c->sums, c->reader);
-    memcpy(c->mix.column, c->sums.mixed, sizeof c->mix.column);
+    memcpy(c->mix.column, c->sums.mixed, sizeof c->sums.mixed);
     if (f)
         cf_mix_check(&c->mix, c->tool, f->header);
     c->begun = 1;

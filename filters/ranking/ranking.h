@@ -147,6 +147,7 @@ struct cf_ranking {
     enum cf_rank_by by[CF_MOST_KEYS]; /* the key has these parts */
     unsigned keys;
     uint64_t line_size;         /* bytes, a power of two */
+    uint64_t *page_size;        /* the same, 0 until a header states it; NULL: nobody asks */
     struct cf_sets sets;        /* of a cache with such lines */
     struct cf_sources *sources; /* takes what the stream says of source files; NULL: nobody asks */
     struct cf_partial *partial; /* partial results are taken and made; NULL: not by this program */

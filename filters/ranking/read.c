@@ -18,6 +18,17 @@ void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
                 "missed: first run the stream through cf-cache");
 }
 
+/* The columns of keys and values that the ranking is made of, each once. */
+static void mix_columns(const struct cf_ranking *k, struct cf_mix *mix)
+{
+    memcpy(mix->column, k->sums->mixed, sizeof k->sums->mixed);
+    for (unsigned part = 0, i = 0; part < k->keys; part++, i = 0) {
+        while (mix->column[i] && mix->column[i] != cf_rank_kinds[k->by[part]].column)
+            i++;
+        mix->column[i] = cf_rank_kinds[k->by[part]].column;
+    }
+}
+
 void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix)
 {
     struct cf_frame *f;
@@ -25,8 +36,10 @@ void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix)
     cf_reader_pieces(k->reader);
     cf_ranking_begin(k);
     cf_sums_begin(k->sums, k->reader);
-    memcpy(mix->column, k->sums->mixed, sizeof mix->column);
+    mix_columns(k, mix);
     while (cf_tool_next(k->tool, k->reader, &f) > 0) {
+        if (f->table == CF_HEADER && k->page_size)
+            cf_made_pages(k->tool, f->header, k->page_size);
         if (k->partial && cf_partial_frame(k->partial, f)) {
             cf_ranking_merge(k, f);
             continue;

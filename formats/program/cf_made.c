@@ -8,7 +8,7 @@
 
 static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_COST};
 
-enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = 4 };
+enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = CF_MIXED };
 
 void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_machine *m,
                 unsigned cores)
@@ -104,6 +104,20 @@ void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned col
         if (!*replaced && !(made->warned >> i & 1) && compare(made->tool, &theirs, &ours))
             made->warned |= 1u << i;
     }
+}
+
+void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t *page_size)
+{
+    uint64_t size;
+
+    if (cf_header_number(h, "page", "page_size", &size) <= 0)
+        return;
+    if (*page_size && *page_size != size)
+        cf_die(t, CF_EXIT_INPUT,
+               "its pages are of %llu bytes: give --page-size %llu, or resolve it with "
+               "cf-resolve --page-size %llu",
+               (unsigned long long)size, (unsigned long long)size, (unsigned long long)*page_size);
+    *page_size = size;
 }
 
 /* ---- several ---- */

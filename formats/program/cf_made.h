@@ -32,10 +32,16 @@ void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned col
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but);
 
+/* Exits where a header states that the numbers in column page are of pages of other bytes than
+   these; 0 becomes what it states. */
+void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t *page_size);
+
+enum { CF_MIXED = 9 };
+
 /* For programs that make one result of several columns or streams. */
 struct cf_mix {
-    unsigned column[4]; /* those that the result is made of; 0: none */
-    char *facts[4];     /* of each in the streams so far, or NULL */
+    unsigned column[CF_MIXED]; /* those that the result is made of; 0: none */
+    char *facts[CF_MIXED];     /* of each in the streams so far, or NULL */
     unsigned warned;
 };
 

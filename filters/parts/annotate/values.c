@@ -57,7 +57,7 @@ void values_begin(struct annotate *a, const struct cf_frame *f)
                a->assumed ? "what the stream has columns for" : "--value");
     cf_sums_check(s);
     cf_sums_begin(s, a->c.reader);
-    memcpy(a->mix.column, s->mixed, sizeof a->mix.column);
+    memcpy(a->mix.column, s->mixed, sizeof s->mixed);
     if (f)
         cf_mix_check(&a->mix, a->tool, f->header);
 }

@@ -11,6 +11,7 @@
 
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_made.h"
 
 struct placed {
     struct cf_tool *tool;
@@ -75,13 +76,10 @@ void placed_want(const struct placed *p, struct cf_reader *r)
 
 void placed_header(const struct placed *p, const struct cf_header *h)
 {
-    uint64_t size;
+    uint64_t page_size = (uint64_t)1 << p->o->page_shift;
 
-    if (p->colours && colours_by_name(p->colours) &&
-        cf_header_number(h, "page", "page_size", &size) > 0 && size >> p->o->page_shift != 1)
-        cf_die(p->tool, CF_EXIT_INPUT,
-               "its pages are of %llu bytes: give --page-size %llu, or resolve it with another",
-               (unsigned long long)size, (unsigned long long)size);
+    if (p->colours && colours_by_name(p->colours))
+        cf_made_pages(p->tool, h, &page_size);
 }
 
 int placed_owner(const struct placed *p, uint64_t phys, uint32_t *pid, uint64_t *addr)

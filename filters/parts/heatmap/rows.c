@@ -224,6 +224,7 @@ void rows_want(struct work *w)
         w->mix.column[1] = CF_CLASS;
         cf_reader_want_each(w->reader, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_CLASS, CF_LEVEL);
     }
+    w->mix.column[2] = CF_PAGENO;
     w->processes.silent = w->partial.asked;
     cf_reader_unify(w->reader);
     cf_reader_pieces(w->reader);

@@ -4,6 +4,7 @@
 #define MRC_H
 
 #include "formats/stream/cf.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
@@ -30,6 +31,7 @@ struct mrc {
     struct cf_tool tool;
     struct cf_partial partial;
     struct options o;
+    struct cf_mix mix;
     struct cf_reader *reader;
     uint64_t line_size, sets; /* bytes; sets of which distances are apart */
     uint64_t bound;           /* longest distance that the stream has, 0 = any */

@@ -10,6 +10,7 @@
 
 #include "filters/parts/pages/pages.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_made.h"
 
 enum { LATELY_BITS = 11, LATELY = 1 << LATELY_BITS };
 
@@ -54,17 +55,14 @@ static void end_segment(struct pages *p)
 
 static void header(struct pages *p, const struct cf_header *h)
 {
-    uint64_t size;
+    uint64_t page_size = p->paged.page_size;
 
     end_segment(p);
     p->counts = h->clock_unit && !strcmp(h->clock_unit, "instructions");
     if (!p->counts && !p->warned && !p->tool.quiet)
         cf_warn(&p->tool, "the stream does not count instructions: cycles are those of accesses "
                           "alone");
-    if (cf_header_number(h, "page", "page_size", &size) > 0 && size != p->paged.page_size)
-        cf_die(&p->tool, CF_EXIT_INPUT,
-               "its pages are of %llu bytes: give --page-size %llu, or resolve it with another",
-               (unsigned long long)size, (unsigned long long)size);
+    cf_made_pages(&p->tool, h, &page_size);
     p->warned = 1;
 }
 

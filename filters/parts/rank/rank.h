@@ -18,7 +18,7 @@
 struct options {
     unsigned sort;       /* by this value */
     const char *sort_by; /* its name as given */
-    uint64_t page_size;  /* bytes */
+    uint64_t page_size;  /* bytes, 0: not known */
     uint64_t top;
     int top_assumed; /* as is right for a terminal */
     uint32_t *cover; /* millionths, NULL = a ranking */

@@ -209,7 +209,7 @@ static uint64_t size_of(const struct rank *k, const struct cf_rank_item *item, s
     uint64_t bytes = 0;
 
     if (k->c.by[0] == CF_RANK_PAGE)
-        return n * k->o.page_size;
+        return n * (k->o.page_size ? k->o.page_size : 4096);
     if (k->c.by[0] == CF_RANK_LINE)
         return n * k->c.line_size;
     for (size_t i = 0; i < n && k->c.by[0] == CF_RANK_OBJECT; i++) {

@@ -216,8 +216,7 @@ void rank_options(struct rank *k, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
-    *o = (struct options){
-        .page_size = 4096, .wss = 2, .output.sheet = {.width = 900, .height = 500}};
+    *o = (struct options){.wss = 2, .output.sheet = {.width = 900, .height = 500}};
     cf_sums_init(&k->sums, k->tool);
     k->c =
         (struct cf_ranking){.tool = k->tool, .by[0] = CF_RANK_FUNCTION, .keys = 1, .line_size = 64};
@@ -229,6 +228,8 @@ void rank_options(struct rank *k, int argc, char **argv)
     if ((o->output.picture || o->output.html) && o->cover)
         cf_die(k->tool, CF_EXIT_USAGE, "--%s does not go with --cover",
                o->output.picture ? "picture" : "html");
+    if (o->cover && k->c.by[0] == CF_RANK_PAGE)
+        k->c.page_size = &o->page_size;
     check_gain(k, machine);
     check_before(k);
     check_sums(k);
