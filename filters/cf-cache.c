@@ -132,6 +132,7 @@ static void want(const struct cache *c, struct cf_reader *r)
 {
     cf_reader_want(r, CF_ACCESS, c->o.frame.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
+    cf_reader_refuse_samples(r);
     if (c->o.cores > 1)
         cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_CPU, CF_TID);
     if (c->placed)

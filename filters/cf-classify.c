@@ -207,6 +207,8 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         cores = r->c[i].made.cores > cores ? r->c[i].made.cores : cores;
     for (const struct need *n = r->rule->needs; n->column; n++)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
+    if (r->rule != &rule_cacheperf)
+        cf_reader_refuse_samples(in);
     if (r->rule->open)
         r->rule->open(r->state[0], in, out);
     jobs = jobs_begin(&r->c[0], r->rule, r->state, r->machines, r->jobs);

@@ -140,6 +140,7 @@ static void want(const struct distance *d, struct cf_reader *r)
         cf_reader_want(r, CF_ACCESS, CF_PID, set->per == PER_PROCESS ? CF_REQUIRED : CF_OPTIONAL);
     if (set->per == PER_THREAD)
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_REQUIRED);
+    cf_reader_refuse_samples(r);
 }
 
 static void take_whole(struct distance *d, struct cf_writer *w, struct cf_frame *f)

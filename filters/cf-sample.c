@@ -59,7 +59,7 @@ struct sample {
     struct cf_sampler *sampler;
     uint64_t rows;
     unsigned cores; /* of the model that column hit is of */
-    int sampled_warned, hz_warned;
+    int hz_warned;
     struct kept kept; /* rows that are being collected */
 };
 
@@ -172,14 +172,6 @@ static void take_header(struct sample *s, const struct cf_header *h)
 
 /* ---- rows ---- */
 
-static int has(const struct cf_frame *f, unsigned column)
-{
-    for (unsigned i = 0; i < f->columns; i++)
-        if (f->column[i].id == column)
-            return 1;
-    return 0;
-}
-
 static int flush(struct sample *s)
 {
     if (kept_flush(&s->kept) != 0)
@@ -210,19 +202,6 @@ static int take_accesses(struct sample *s, struct cf_frame *f)
     return bad;
 }
 
-/* Whether the accesses are samples already, of which nothing can be sampled. */
-static int sampled(struct sample *s, const struct cf_frame *f)
-{
-    if (!has(f, CF_WEIGHT) && !has(f, CF_STAGE))
-        return 0;
-    if (!s->sampled_warned)
-        cf_fail(&s->tool, CF_EXIT_INPUT,
-                "the accesses are samples already (column weight or stage): they are left out; "
-                "give the recording of all accesses");
-    s->sampled_warned = 1;
-    return 1;
-}
-
 static void run(struct sample *s)
 {
     struct cf_frame *f;
@@ -232,7 +211,7 @@ static void run(struct sample *s)
     while (!bad && cf_tool_next(&s->tool, s->reader, &f) > 0) {
         cf_turns_check(&s->turns, &s->tool, f, s->cores);
         if (f->table == CF_ACCESS) {
-            bad = sampled(s, f) ? 0 : take_accesses(s, f);
+            bad = take_accesses(s, f);
             continue;
         }
         if (f->table == CF_HEADER) {
@@ -284,6 +263,7 @@ int main(int argc, char **argv)
     state_facts(&s);
     cf_reader_want_each(s.reader, CF_ACCESS, CF_REQUIRED, CF_TIME, CF_OP, CF_ADDR, CF_PC, CF_HIT);
     cf_reader_want_each(s.reader, CF_ACCESS, CF_OPTIONAL, CF_PID, CF_TID, CF_CPU);
+    cf_reader_refuse_samples(s.reader);
     cf_reader_pieces(s.reader);
     cf_reader_idle(s.reader, idle, &s);
     run(&s);

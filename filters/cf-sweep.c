@@ -177,6 +177,7 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
+    cf_reader_refuse_samples(r);
     while (cf_tool_next(t, r, &f) > 0) {
         for (uint32_t from = 0, to; f->table == CF_ACCESS && from < f->rows; from = to) {
             uint64_t space;

@@ -462,6 +462,52 @@ END
     verdict
 }
 
+# refuses FILE PROGRAM [ARGUMENT...]: takes all accesses, and makes nothing of samples.
+refuses() {
+    local file=$1 column
+    shift
+    "$@" all.cf >"$file" 2>err || complain "$*" "refuses all accesses" err
+    for column in weight stage; do
+        status=0
+        "$@" $column.cf >"$file" 2>err || status=$?
+        expect "$*" 1 "for samples, by column $column"
+        [[ $(grep -c 'the accesses are samples (column weight or stage): give the recording' err) == 1 ]] ||
+            complain "$*" "does not say what is wrong, by column $column" err
+        [[ $file == text && ! -s text ]] || [[ $file == out && -z $(rows access out) ]] ||
+            complain "$*" "makes something of samples, by column $column" "$file"
+    done
+}
+
+@test "samples are no recording of all accesses: what models caches of them refuses them" {
+    local column p
+    printf '%s\n' time,pid,tid,op,size,addr,pc,region,page,hit 1,7,7,load,8,0x1000,1,a,1,1 >all.csv
+    stream all.cf --clock instructions all.csv
+    for column in weight stage; do
+        sed "1s/\$/,$column/; 2s/\$/,1/" all.csv | stream $column.cf --clock instructions
+    done
+    refuses out cf-cache -m tegra-x1
+    refuses out cf-cache -m tegra-x1 --snapshot-every 10
+    refuses out cf-classify -m tegra-x1 --hit
+    refuses out cf-distance
+    refuses out cf-distance -j 2
+    refuses out cf-sample -m tegra-x1 --loads 1
+    refuses text cf-cache -m tegra-x1 --summary
+    refuses text cf-cache -m tegra-x1 --summary -j 2
+    refuses text cf-classify -m tegra-x1 --summary -j 2
+    refuses text cf-classify -m leon4-n2x --rule leon4 --summary
+    refuses text cf-sweep
+    refuses text cf-report -q -m tegra-x1
+    # the rest is processed, and there is no result of parts of samples
+    for p in 'cf-cache -m tegra-x1 --cores 1 --summary' 'cf-classify -m tegra-x1 --cores 1 --summary'; do
+        run -1 bash -c "$p all.cf weight.cf 2>err"
+        is "$($p all.cf)"
+        run -1 bash -c "$p --partial stage.cf >p.cf 2>err"
+        run -1 bash -c "$p p.cf 2>err"
+        is ""
+    done
+    verdict
+}
+
 @test "something that is no stream: status 1 and a message that names the input" {
     local p
     printf 'time,op,addr\n1,load,0x10\n' >text.cf

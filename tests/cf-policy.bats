@@ -281,6 +281,11 @@ choices() {
     cf-policy -q --accesses part.cf s.cf >out
     (($(value not_explained) > 100 && $(value state_not_known) > 1000))
     gives policy lru
+    # samples
+    cf-cat --csv part.cf | sed '1s/$/,weight/; 1!s/$/,3/' | cf-capture csv -q -o samples.cf
+    run -1 --separate-stderr cf-policy -q --accesses samples.cf s.cf
+    has "the accesses are samples" "$stderr"
+    has_not policy,
     # a cache that is indexed in another way
     cf-cat --csv --table line s.cf | awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { $at["set"] = 15 - $at["set"] } 1' >line.csv
     cf-cat --csv --table snapshot s.cf >snapshot.csv

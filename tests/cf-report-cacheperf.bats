@@ -371,7 +371,7 @@ assert (d["lost_samples"], d["throttled"], d["lost"]) == (0, 0, ""), d'
     stream b.cf unclassified.csv
     run -1 --separate-stderr cf-report --cacheperf --callgrind out.callgrind b.cf
     [[ -z $output && $stderr == *"table access has no column 'class': first run the stream through cf-classify"* ]] || fail "$stderr"
-    cf-cache -q -m xeon-6230 a.cf | cf-classify -q -m xeon-6230 >hill.cf
+    cf-cat --columns time,pid,tid,op,addr,level a.cf | cf-cache -q -m xeon-6230 | cf-classify -q -m xeon-6230 >hill.cf
     run -1 --separate-stderr cf-report --cacheperf --html page.html --callgrind out.callgrind hill.cf
     [[ -z $output && $stderr == *"column class is of rule hill: --cacheperf takes that of cf-classify --rule cacheperf"* ]] || fail "$stderr"
     sed 's/,2,0,,v/,1,0,,v/' rows.csv | stream c.cf

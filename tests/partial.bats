@@ -111,7 +111,8 @@ by_all() {
         agrees t.cf cf-heatmap --time 1000- --value stores
         agrees t.cf cf-heatmap --top 3 --op load,flush -w 1000
         # snapshots, and both; of two streams, whose numbers are the same
-        cf-cache -q -m raspberry-pi-4 --snapshot-every 500 t.cf -o l.cf
+        make_parts a.cf $seed $((seed % 3 + 1)) 12 all
+        cf-cache -q -m raspberry-pi-4 --snapshot-every 500 a.cf -o l.cf
         by_all l.cf cf-heatmap --table line
         agrees l.cf cf-heatmap --table line --level 2 --region 'a*'
         agrees l.cf cf-heatmap --table access
@@ -159,9 +160,10 @@ by_all() {
     for seed in $(few 41 "41 42"); do
         make_parts t.cf $seed $((seed % 3 + 1)) 12
         make_parts s.cf $seed 2 12 sampled
-        cf-distance -q --bound 100 t.cf -o bound.cf
-        cf-distance -q --rate 0.3 t.cf -o rate.cf
-        cf-distance -q --sets 8 --line-size 32 t.cf -o sets.cf
+        make_parts a.cf $seed $((seed % 3 + 1)) 12 all
+        cf-distance -q --bound 100 a.cf -o bound.cf
+        cf-distance -q --rate 0.3 a.cf -o rate.cf
+        cf-distance -q --sets 8 --line-size 32 a.cf -o sets.cf
         for file in t.cf s.cf bound.cf rate.cf; do
             agrees $file cf-mrc --csv
             agrees $file cf-mrc --by op --points 2 --json
@@ -174,7 +176,7 @@ by_all() {
         cat t.cf s.cf >both.cf
         agrees both.cf cf-mrc --by region
     done
-    cf-distance -q --rate 0.3 t.cf -o rate.cf
+    cf-distance -q --rate 0.3 a.cf -o rate.cf
     whole_parts rate.cf cf-mrc
     has miss_ratio_error "$(head -n 1 all.csv)"
     cf-mrc -q --picture whole.png rate.cf
@@ -183,12 +185,12 @@ by_all() {
     cmp whole.png joined.png
     run -2 cf-mrc --partial --picture x.png rate.cf
     # distances of parts alone are those of no cache
-    run -1 --separate-stderr bash -c "set -o pipefail; cf-cat --part 2/3 t.cf | cf-distance | cf-mrc --partial | cat >p.cf"
+    run -1 --separate-stderr bash -c "set -o pipefail; cf-cat --part 2/3 a.cf | cf-distance | cf-mrc --partial | cat >p.cf"
     has "cf-distance was run on the part alone" "$stderr"
     # the curves of a trace by parts that cf-distance joined
-    cf-distance -q -j 2 t.cf -o dist.cf
+    cf-distance -q -j 2 a.cf -o dist.cf
     parts 3 dist.cf cf-mrc
-    same <(cf-distance -q t.cf | cf-mrc) <(cf-mrc p.1.cf p.2.cf p.3.cf)
+    same <(cf-distance -q a.cf | cf-mrc) <(cf-mrc p.1.cf p.2.cf p.3.cf)
 }
 
 # distances N FILE OPTION...: the parts' partial results of cf-distance joined, as of the whole, byte for
@@ -210,7 +212,7 @@ distances() {
 @test "cf-distance: the parts of random recordings, every option, byte for byte" {
     local seed options n
     for seed in $(few 71 "71 72 73"); do
-        make_parts t.cf $seed $((seed % 3 + 1)) 12
+        make_parts t.cf $seed $((seed % 3 + 1)) 12 all
         for options in "" "--bound 50" "--sets 4" "--per process" "--per thread" "--for unified" "--for fetches" \
             "--line-size 32" "--columns addr" "--columns time,pid --per thread --sets 3" "--rate 1" \
             "--per process --rate 0.5" "--per thread --bound 9 --for unified"; do
@@ -253,7 +255,7 @@ distances() {
 
 @test "cf-distance: parts and partial results in files, the same rows, and the curve" {
     local n table
-    make_parts t.cf 74 2 12
+    make_parts t.cf 74 2 12 all
     cf-distance -q t.cf -o all.cf
     for n in 1 2 3; do
         cf-cat --part $n/3 t.cf -o part.cf
@@ -276,8 +278,8 @@ distances() {
 }
 
 @test "cf-distance --partial: refused, what does not join, and what is no result yet" {
-    make_parts t.cf 75 1 9
-    make_parts u.cf 76 1 9
+    make_parts t.cf 75 1 9 all
+    make_parts u.cf 76 1 9 all
     parts 3 u.cf cf-distance
     for f in 1 2 3; do mv p.$f.cf u.$f.cf; done
     parts 2 t.cf cf-distance
@@ -447,7 +449,7 @@ distances() {
 }
 
 @test "cf-distance --partial: of a recording that is cut off: what could be read, status 1 and a word" {
-    make_parts t.cf 77 1 9
+    make_parts t.cf 77 1 9 all
     head -c 20000 t.cf >short.cf
     cf-distance -q short.cf -o all.cf 2>said || [[ $? == 1 ]]
     run -1 bash -c "cf-distance -q --partial short.cf >p.cf"
@@ -464,7 +466,7 @@ distances() {
 }
 
 @test "cf-latency --summary: every option, of parts; not where a latency depends on the access before" {
-    make_parts t.cf 51 2 12
+    make_parts t.cf 51 2 12 all
     cf-cache -q -m raspberry-pi-4 t.cf -o hit.cf
     agrees hit.cf cf-latency -m raspberry-pi-4 --summary
     agrees hit.cf cf-latency -m raspberry-pi-4 --summary --json --latency L2.store=99
@@ -612,8 +614,8 @@ distances() {
 @test "refused by each program: what does not go together" {
     local command program text number=0 version
     version=$(cf-rank --version | sed 's/.* //;q')
-    make_parts t.cf 61 1 9
-    make_parts u.cf 62 1 9
+    make_parts t.cf 61 1 9 all
+    make_parts u.cf 62 1 9 all
     cf-cache -q -m raspberry-pi-4 t.cf -o t-hit.cf
     cf-cache -q -m raspberry-pi-4 u.cf -o u-hit.cf
     for command in cf-rank cf-histogram cf-heatmap cf-mrc 'cf-latency -m raspberry-pi-4 --summary'; do
@@ -667,7 +669,7 @@ distances() {
 
 @test "refused: what was run on a part alone, and would have needed the rows before it" {
     local program
-    make_parts t.cf 13 1 9
+    make_parts t.cf 13 1 9 all
     for program in cf-distance 'cf-cache -m raspberry-pi-4' 'cf-classify -m raspberry-pi-4' 'cf-distance | cf-select --op load'; do
         cf-cat --part 2/3 t.cf >p.cf
         run -1 --separate-stderr bash -c "set -o pipefail; cat p.cf | $program | cf-rank --partial | cat >none.cf"

@@ -175,13 +175,33 @@ static int decode(struct cf_reader *r, const uint8_t *wanted)
     return 0;
 }
 
-/* Which columns are wanted. -1 where one that is required is not there, which is then noted. */
+void cf_reader_refuse_samples(struct cf_reader *r)
+{
+    r->no_samples = 1;
+}
+
+static int are_samples(const struct cf_frame *f)
+{
+    return f->table == CF_ACCESS &&
+           (cfr_column_at(f, CF_WEIGHT) >= 0 || cfr_column_at(f, CF_STAGE) >= 0);
+}
+
+/* Which columns are wanted. -1 where the frame is not to be handed out: one that is required is not
+   there, or it has samples, which is then noted. */
 static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
 {
     struct cf_frame *f = &r->frame;
     int required = 0;
 
     memset(wanted, 0, CF_MAX_COLUMNS);
+    if (r->no_samples && are_samples(f)) {
+        if (!r->missing++)
+            cfr_damage(r, f->offset,
+                       "the accesses are samples (column weight or stage): give the recording of "
+                       "all accesses; what samples show, cf-rank prints, and 'cf-classify --rule "
+                       "cacheperf' with 'cf-report --cacheperf'");
+        return -1;
+    }
     for (size_t i = 0; i < r->wants; i++) {
         int at;
 

@@ -64,7 +64,7 @@ struct cf_reader {
 
     struct want *want;
     size_t wants, want_room;
-    int want_all, unify, ranged, pieces, defer, partials;
+    int want_all, unify, ranged, pieces, defer, partials, no_samples;
     uint64_t from, to;
     uint64_t span_from, span_to; /* bytes of the file; to 0: all */
     void (*idle)(void *);
@@ -111,7 +111,7 @@ struct cf_reader {
     int refused;      /* by the environment: nothing more is handed out */
     int needed_came;  /* records with all that is required */
     unsigned kinds;   /* that came: bits by cfr_kind() */
-    unsigned missing; /* frames not handed out for want of a column */
+    unsigned missing; /* frames not handed out for want of a column, or since they are samples */
     int lost;         /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make_parts FILE SEED SEGMENTS FRAMES [sampled]: a packed file of random accesses, with all
+ * make_parts FILE SEED SEGMENTS FRAMES [sampled | all]: a packed file of random accesses, with all
  * columns that filters add, in so many segments of so many small frames of accesses, with rows of
  * the other tables between them, for cf-cat.bats and partial.bats. With `sampled`, distances stand
- * for more than one access, or are of lines that are not in the sample. Processes begin, threads
+ * for more than one access, or are of lines that are not in the sample; with `all`, accesses have no
+ * weight, and are no samples. Processes begin, threads
  * get names, objects come, go and come again at the same address, and strings are defined when
  * they are first used.
  *
@@ -30,7 +31,7 @@ static uint32_t upto(uint32_t n)
 
 static struct cf_writer *w;
 static uint64_t now;
-static int sampled;
+static int sampled, all;
 static uint32_t nodes[PROCESSES], objects;
 static uint32_t object_of[OBJECTS]; /* number of the object that lives there; 0: none */
 
@@ -169,13 +170,12 @@ static void put_accesses(int wider)
         {CF_CPU, r.cpu, 0},
     };
     const uint32_t rows = 1 + upto(MOST_ROWS), columns = sizeof(column) / sizeof(*column);
+    const uint32_t left_out = all ? 2 : !sampled;
 
-    if (!sampled)
-        column[columns - 2] = column[columns - 1];
-
+    column[columns - 1 - left_out] = column[columns - 1];
     for (uint32_t i = 0; i < rows; i++)
         fill_row(&r, i);
-    must(cf_writer_rows(w, CF_ACCESS, rows, column, columns - !sampled - !wider, NULL));
+    must(cf_writer_rows(w, CF_ACCESS, rows, column, columns - left_out - !wider, NULL));
 }
 
 int main(int argc, char **argv)
@@ -187,7 +187,8 @@ int main(int argc, char **argv)
     char problem[256];
 
     sampled = argc == 6 && !strcmp(argv[5], "sampled");
-    if (argc != 5 + sampled)
+    all = argc == 6 && !strcmp(argv[5], "all");
+    if (argc != 5 + sampled + all)
         return 2;
     state = UINT64_C(0x9e3779b97f4a7c15) * (strtoull(argv[2], NULL, 10) + 1);
     w = cf_writer_open(argv[1], "make_parts");

@@ -38,7 +38,8 @@ void pages_open(struct pages *p)
     cf_reader_unify(p->reader);
     cf_reader_want_each(p->reader, CF_ACCESS, CF_REQUIRED, CF_ADDR, CF_REGION, CF_PAGENO);
     cf_reader_want_each(p->reader, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_OP, CF_SIZE, CF_PID, CF_TID,
-                        CF_CPU, CF_WEIGHT);
+                        CF_CPU);
+    cf_reader_refuse_samples(p->reader);
     p->cores = cf_need(&p->tool, cf_cores_new(p->paged.cores));
     memset(p->ran, 0, sizeof p->ran);
     memset(p->before, 0, sizeof p->before);
@@ -207,8 +208,6 @@ int pages_next(struct pages *p)
         cf_turns_check(&p->turns, &p->tool, f, p->paged.cores);
         if (f->table != CF_ACCESS)
             continue;
-        if (cf_u64(f, CF_WEIGHT))
-            cf_die(&p->tool, CF_EXIT_INPUT, "samples: what pages gain takes all accesses");
         p->rows.rows = take(p, f);
         if (p->rows.rows)
             return 1;

@@ -40,6 +40,7 @@ static struct accesses *open_accesses(struct cf_tool *t, const char *file, unsig
     cf_reader_want_each(a->reader, CF_ACCESS, CF_REQUIRED, CF_TIME, CF_ADDR);
     cf_reader_want_each(a->reader, CF_ACCESS, CF_OPTIONAL, CF_PHYS, CF_PID, CF_OP, CF_SIZE, CF_HIT,
                         CF_LEVEL);
+    cf_reader_refuse_samples(a->reader);
     return a;
 }
 

@@ -37,6 +37,7 @@ void page_look_at_kind(struct page *p, char *const *file)
     cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_REGION, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
+    cf_reader_refuse_samples(r);
     cf_reader_pieces(r);
     while (cf_reader_next(r, &f) > 0)
         if (f->table == CF_ACCESS) {

@@ -92,8 +92,8 @@ static void want_sums(struct page *p)
 static void begin(struct page *p)
 {
     cf_reader_pieces(p->reader);
-    cf_reader_want_each(p->reader, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_OP, CF_ADDR, CF_WEIGHT,
-                        CF_PAGENO, CF_REGION, CF_CLASS);
+    cf_reader_want_each(p->reader, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_OP, CF_ADDR, CF_PAGENO,
+                        CF_REGION, CF_CLASS);
     cf_reader_want_each(p->reader, CF_ACCESS, CF_REQUIRED, CF_HIT, CF_DIST);
     cf_reader_want(p->reader, CF_UNPLACED, CF_OP, CF_OPTIONAL);
     lost_want(p->reader);
@@ -121,17 +121,15 @@ static void header(struct page *p, const struct cf_header *h)
 static void count_served(struct page *p, const struct cf_frame *f)
 {
     const uint8_t *op = cf_u8(f, CF_OP), *hit = cf_u8(f, CF_HIT), *class = cf_u8(f, CF_CLASS);
-    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
 
     for (uint32_t i = 0; i < f->rows; i++) {
         const unsigned o = op ? op[i] : CF_LOAD;
-        const uint64_t w = weight ? weight[i] : 1;
 
         if (o >= PAGE_OPS)
             continue;
-        p->served[o][hit[i]] += w;
+        p->served[o][hit[i]]++;
         if (class && (o == CF_LOAD || o == CF_STORE) && class[i] < CF_CLASSES_MODELLED)
-            p->class[class[i]] += w;
+            p->class[class[i]]++;
     }
 }
 
@@ -139,7 +137,6 @@ static void count_pages(struct page *p, const struct cf_frame *f)
 {
     static const uint8_t data[256] = {[CF_LOAD] = 1, [CF_STORE] = 1};
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
-    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
     const uint8_t *op = cf_u8(f, CF_OP);
 
@@ -152,7 +149,6 @@ static void count_pages(struct page *p, const struct cf_frame *f)
                                                      .addr = addr ? addr + at : NULL,
                                                      .kind = op ? op + at : NULL,
                                                      .pass = data,
-                                                     .amount = weight ? weight + at : NULL,
                                                      .to = UINT64_MAX});
     }
 }
@@ -166,8 +162,7 @@ static void accesses(struct page *p, const struct cf_frame *f)
         cf_ranking_add(&p->table[i], f);
     if (p->interleaved && cf_sums_find(&p->sharing_sums, f) == 0)
         cf_ranking_add(&p->sharing, f);
-    cf_must(p->tool,
-            cf_curve_add(p->curve, cf_u64(f, CF_DIST), NULL, cf_u64(f, CF_WEIGHT), f->rows, 1));
+    cf_must(p->tool, cf_curve_add(p->curve, cf_u64(f, CF_DIST), NULL, NULL, f->rows, 1));
     count_pages(p, f);
 }
 
