@@ -81,6 +81,30 @@ END
     equal interleaved False
 }
 
+@test "prefetches and flushes are no accesses of a level, and the curve is of loads and stores" {
+    local i
+    for ((i = 0; i < 40; i++)); do
+        printf "%s,8,$((65536 + 64 * i))\n" load store load flush prefetch
+    done | sed '1i op,size,addr' | stream a.cf
+    page -m "$M" a.cf
+    cf-cache -q -m "$M" --summary a.cf >cache.csv
+    equal levels.0.accesses "$(sed -n 's/^L1D,[^,]*,[^,]*,\([0-9]*\),.*/\1/p' cache.csv)"
+    equal levels.0.misses "$(sed -n 's/^L1D,[^,]*,[^,]*,[^,]*,\([0-9]*\),.*/\1/p' cache.csv)"
+    equal levels.0.accesses 120
+    equal levels.0.misses 40
+    equal classes.compulsory 40
+    # each line is new to its first load alone
+    python3 -c 'import json
+assert {round(ratio, 3) for size, ratio in json.load(open("page.json"))["curve"]} == {.333}'
+    equal touched_bytes 2560
+    # a line that is prefetched only is touched, too
+    printf '%s\n' op,size,addr prefetch,8,0 load,8,0 prefetch,8,64 | stream b.cf
+    page -m "$M" b.cf
+    equal touched_bytes 128
+    python3 -c 'import json
+assert {ratio for size, ratio in json.load(open("page.json"))["curve"]} == {0}'
+}
+
 @test "a program is recorded first, keeps its input and output, and leaves no file behind" {
     in_emulation "Valgrind does not run, nor what cf-report records with"
     printf '#include <stdio.h>\nint main(void) { int c, n = 0; while ((c = getchar()) != EOF) n += c == 10; printf("%%d lines\\n", n); return 0; }\n' >count.c

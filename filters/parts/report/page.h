@@ -84,7 +84,9 @@ struct page {
     struct cf_curve *curve;
     uint64_t *size; /* lines, rising */
     size_t sizes;
-    uint64_t *curve_misses, curve_all, compulsory;
+    uint32_t *group;                               /* of each row of a frame */
+    uint64_t *curve_misses, curve_all, compulsory; /* accesses, all by loads and stores */
+    uint64_t touched;                              /* lines */
     struct heat *heat;
     struct heat_map map;
 };
@@ -114,7 +116,8 @@ void page_read(struct page *p);
 void page_finish(struct page *p);
 void page_free(struct page *p);
 
-/* A level of the machine in the report: accesses that came to it, and those that went on. */
+/* A level of the machine in the report: accesses that came to it, and those that went on, but for
+   prefetches and flushes. */
 struct page_level {
     const struct cf_level *level;
     uint64_t accesses, misses;

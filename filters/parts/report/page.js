@@ -73,7 +73,7 @@ function overview() {
   tile(short(data.loads), "loads");
   tile(short(data.stores), "stores");
   if (data.fetches) tile(short(data.fetches), "runs of instructions");
-  tile(bytes(data.touched_bytes), "touched by loads and stores");
+  tile(bytes(data.touched_bytes), "of data touched");
   tile(data.processes, data.processes === 1 ? "process" : "processes");
   tile(data.thread_count, data.thread_count === 1 ? "thread" : "threads");
   page.append(tiles);

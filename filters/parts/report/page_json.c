@@ -69,7 +69,7 @@ static void overview(const struct page *p, FILE *out)
     fprintf(out, "\"threads_in_turns\":%s,\"other_computers\":%s,", p->in_turns ? "true" : "false",
             p->hosts_differ ? "true" : "false");
     text(out, "problem", p->problem);
-    number(out, "touched_bytes", p->compulsory * p->machine->line_size);
+    number(out, "touched_bytes", p->touched * p->machine->line_size);
     number(out, "line_size", p->machine->line_size);
     text(out, "machine", p->machine->name);
     text(out, "machine_source", p->machine->source);

@@ -99,6 +99,7 @@ static void begin(struct page *p)
     lost_want(p->reader);
     want_sums(p);
     make_curve(p);
+    p->group = cf_column_room(p->tool, sizeof *p->group);
     p->heat = heat_new(p->tool, PAGE_BINS, 0, 0);
 }
 
@@ -116,6 +117,24 @@ static void header(struct page *p, const struct cf_header *h)
     for (unsigned i = 0; i < CF_RECORDED; i++)
         if (!p->recorded[i] && h->recorded[i])
             p->recorded[i] = cf_tool_text(p->tool, "%s", h->recorded[i]);
+}
+
+/* The curve is of loads and stores. Prefetches touch lines too, but their misses are a group of
+   their own. */
+enum { CURVE, CURVE_PREFETCHES, CURVE_GROUPS };
+
+static void count_distances(struct page *p, const struct cf_frame *f)
+{
+    const uint8_t *op = cf_u8(f, CF_OP);
+    const uint32_t *group = NULL;
+
+    if (op && memchr(op, CF_PREFETCH, f->rows)) {
+        for (uint32_t i = 0; i < f->rows; i++)
+            p->group[i] = op[i] == CF_PREFETCH ? CURVE_PREFETCHES : CURVE;
+        group = p->group;
+    }
+    cf_must(p->tool,
+            cf_curve_add(p->curve, cf_u64(f, CF_DIST), group, NULL, f->rows, CURVE_GROUPS));
 }
 
 static void count_served(struct page *p, const struct cf_frame *f)
@@ -162,7 +181,7 @@ static void accesses(struct page *p, const struct cf_frame *f)
         cf_ranking_add(&p->table[i], f);
     if (p->interleaved && cf_sums_find(&p->sharing_sums, f) == 0)
         cf_ranking_add(&p->sharing, f);
-    cf_must(p->tool, cf_curve_add(p->curve, cf_u64(f, CF_DIST), NULL, NULL, f->rows, 1));
+    count_distances(p, f);
     count_pages(p, f);
 }
 
@@ -282,9 +301,10 @@ void page_finish(struct page *p)
     if (p->interleaved)
         find_lines(p);
     p->curve_misses = cf_tool_room(p->tool, p->sizes, sizeof *p->curve_misses);
-    cf_curve_misses(p->curve, 0, p->curve_misses);
-    p->compulsory = cf_curve_named(p->curve, 0, CF_DIST_COMPULSORY);
-    p->curve_all = cf_curve_total(p->curve, 0) + p->compulsory;
+    cf_curve_misses(p->curve, CURVE, p->curve_misses);
+    p->compulsory = cf_curve_named(p->curve, CURVE, CF_DIST_COMPULSORY);
+    p->curve_all = cf_curve_total(p->curve, CURVE) + p->compulsory;
+    p->touched = p->compulsory + cf_curve_named(p->curve, CURVE_PREFETCHES, CF_DIST_COMPULSORY);
     page_make_processes(p);
     warn_of_rest(p);
     heat_finish(p->heat, heat_region_name, p->reader, &p->map);
@@ -338,7 +358,7 @@ unsigned page_levels(const struct page *p, struct page_level *out)
         struct page_level *to = &out[count];
 
         *to = (struct page_level){.level = level};
-        for (unsigned op = 0; op < PAGE_OPS; op++)
+        for (unsigned op = 0; op < CF_PREFETCH; op++)
             for (unsigned hit = level->depth;
                  hit < PAGE_LEVELS && (level->kind == CF_UNIFIED ||
                                        (level->kind == CF_INSTRUCTION_CACHE) == (op == CF_IFETCH));

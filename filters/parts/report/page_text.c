@@ -115,7 +115,7 @@ static void overview(const struct text *x)
     if (of[CF_IFETCH])
         fprintf(x->out, "; %s runs of instructions", number(of[CF_IFETCH]));
     fprintf(x->out, "\n%s touched, in lines of %" PRIu32 " bytes\n",
-            size_of(p->compulsory * p->machine->line_size), p->machine->line_size);
+            size_of(p->touched * p->machine->line_size), p->machine->line_size);
     if (p->unplaced)
         fprintf(x->out, "%s accesses without an address are not in this page\n",
                 number(p->unplaced));
