@@ -319,16 +319,37 @@ END
     has 'processes one after the other, as recorded, on one core' "$output"
     has '1 process began of which no access is recorded' "$output"
     has 'second' "$output"
+    # nor do they take cores of their own where no table switch says when they ran
+    stream b.cf --clock instructions --with task=tasks.csv a.csv
+    page -m "$M" --cores 2 b.cf
+    equal in_order True
+    grep -v 'instructions' page.txt | sed 's/^in_order True/in_order False/' | same <(grep -v instructions want) -
+    awk 'BEGIN { print "pid,op,addr"; for (i = 0; i < 4000; i++) print int(i / 100) % 2 ",load," i % 100 * 64 }' | stream turns.cf
+    page -m "$M" --cores 1 turns.cf
+    misses=$(value misses)
+    page -m "$M" --cores 2 turns.cf
+    equal misses "$misses"
+    run -0 cf-report -q -m "$M" --cores 2 turns.cf
+    has 'processes one after the other, as recorded, on one core' "$output"
+    run -0 cf-report -q -m "$M" --cores 1 turns.cf
+    has 'processes one after the other, as recorded, on one core' "$output"
 }
 
 @test "threads of which nothing says when they ran: a warning, and a word on the page" {
     awk 'BEGIN { print "time,pid,tid,op,addr"; for (i = 0; i < 1000; i++) printf "%d,7,%d,store,%d\n", i, 7 + i % 2, 64 + 8 * (i % 2) }' | stream two.cf
     run -0 --separate-stderr cf-report -q -m raspberry-pi-4 two.cf
     has 'does not say when each of them ran' "$stderr"
-    has 'threads took turns' "$output"
+    has 'threads took turns, and when is not known: each went to one of 4 cores' "$output"
     page -m raspberry-pi-4 --cores 1 two.cf 2>err
     [[ ! -s err ]] || fail "$(cat err)"
     equal threads_in_turns False
+    run -0 cf-report -q -m raspberry-pi-4 --cores 1 two.cf
+    has 'threads one after the other, as recorded, on one core' "$output"
+    # of one process they have that, also where others have one thread each
+    awk 'BEGIN { print "pid,tid,op,addr"; for (i = 0; i < 99; i++) print i % 3 ? "7," 7 + i % 3 ",load,64" : "5,5,load,64" }' | stream three.cf
+    run -0 --separate-stderr cf-report -q -m raspberry-pi-4 three.cf
+    has 'does not say when each of them ran' "$stderr"
+    has_not 'on one core'
     # where accesses state their CPU, sharing is seen without a word of turns
     awk 'BEGIN { print "time,pid,tid,cpu,op,addr,size"; for (i = 0; i < 4000; i++) printf "%d,7,%d,%d,store,%d,8\n", i, 7 + i % 2, i % 2, 64 + 8 * (i % 2) }' | stream placed.cf
     page -m raspberry-pi-4 placed.cf
@@ -340,6 +361,7 @@ END
     awk 'BEGIN { print "time,pid,tid,op,addr"; for (i = 0; i < 1000; i++) printf "%d,%d,%d,store,64\n", i, 7 + i % 2, 7 + i % 2 }' | stream apart.cf
     page -m raspberry-pi-4 apart.cf 2>err
     [[ ! -s err ]] || fail "$(cat err)"
+    equal in_order True
 }
 
 @test "segments that do not go together are told" {

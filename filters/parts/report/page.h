@@ -61,18 +61,18 @@ struct page {
     uint64_t ticks;               /* of time, in all segments */
     struct page_process *process; /* by pid */
     size_t processes;
-    char *problem;                  /* what is wrong with it, or NULL */
-    int lacks_names;                /* function or mapping */
-    int placed;                     /* accesses say on which CPU they were */
-    int several, threaded;          /* threads; of one process */
+    char *problem;         /* what is wrong with it, or NULL */
+    int lacks_names;       /* function or mapping */
+    int placed;            /* accesses say on which CPU they were */
+    int several, threaded; /* threads or processes; threads of one process by table switch, */
+    int threads;           /* and by accesses, where nothing else says where they ran */
     int units_differ, hosts_differ; /* of its segments */
 
     uint64_t served[PAGE_OPS][PAGE_LEVELS]; /* accesses by what served them */
     uint64_t class[CF_CLASSES_MODELLED];
     uint64_t unplaced; /* rows of accesses without an address */
     struct lost lost;
-    int threads;  /* a process has several with accesses */
-    int in_turns; /* they could not be put side by side */
+    int in_turns; /* threads could not be put side by side */
 
     struct cf_sums sums, sharing_sums;
     unsigned misses, last_misses, classes[CF_CLASSES_MODELLED]; /* which sums they are; 0: none */

@@ -58,12 +58,13 @@ function overview() {
   $("summary").textContent = where.filter(x => x).join(", ");
   put(page, make("p", "on the caches of " + data.machine + (data.machine_source ? ": " + data.machine_source : ""), "pale"));
   if (data.interleaved) put(page, make("p", `threads side by side on ${data.cores} cores`, "pale"));
-  if (data.in_order) put(page, make("p", "processes one after the other, as recorded, on one core", "pale"));
+  if (data.cores === 1 && data.thread_count > 1)
+    put(page, make("p", `${data.processes > 1 ? "processes" : "threads"} one after the other, as recorded, on one core`, "pale"));
   const rest = [
     data.lost,
     data.unplaced && `${data.unplaced} accesses without an address are not on this page`,
     data.processes_without_accesses && `${data.processes_without_accesses} process${data.processes_without_accesses > 1 ? "es" : ""} began of which no access is recorded`,
-    data.threads_in_turns && "threads took turns, and when is not known: nothing is said of lines that they share",
+    data.threads_in_turns && `threads took turns, and when is not known: each went to one of ${data.cores} cores, and nothing is said of lines that they share`,
     data.other_computers && "further parts were recorded on other computers",
     data.problem && "the recording is damaged: " + data.problem];
   for (const line of rest.filter(x => x)) put(page, make("p", line, "warning"));

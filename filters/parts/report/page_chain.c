@@ -127,7 +127,7 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
     }
     if (freopen(file, "r", stdin) == NULL)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", file, strerror(errno));
-    p->in_order = p->cores > 1 && p->several && !p->threaded && !p->placed;
+    p->in_order = p->cores > 1 && p->several && !p->interleaved && !p->threads;
     if (p->in_order)
         p->cores = 1;
     snprintf(cores, sizeof cores, "%u", p->cores);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * page_look.c - two looks at a recording before it is annotated: at its kind and columns, and, over
- * all of it without its accesses' columns, at threads, instructions and what is wrong with it.
+ * all of it, at threads, instructions and what is wrong with it. Of columns of accesses it decodes
+ * pid and tid alone, where they change inside a frame and what they would show is still open.
  *
  * How long each process ran follows from table switch: the time until the next turn. This is known
  * of the recording only: where threads stand side by side, their times overlap.
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/report/page.h"
 #include "formats/base/cf_memory.h"
@@ -18,8 +20,8 @@
 struct look {
     struct page *p;
     struct cf_reader *reader;
-    struct cf_counts *number; /* of the entry of a pid, plus one */
-    size_t room;
+    struct cf_counts *number; /* plus one; 0, pid: its entry; 1, pid: its first tid of accesses */
+    size_t room, pids;        /* pids: of accesses */
     uint64_t first, last, since; /* of the segment; of the turn */
     uint32_t running, thread;    /* now; the first */
     int ran, begun;
@@ -92,6 +94,33 @@ static void switches(struct look *l, const struct cf_frame *f)
     }
 }
 
+/* A process's accesses by a thread. */
+static void accessing(struct look *l, uint64_t pid, uint64_t tid)
+{
+    uint64_t *first = cf_need(l->p->tool, cf_counts_at(l->number, 1, pid));
+
+    l->p->several |= !*first && l->pids++;
+    l->p->threads |= *first && *first != tid + 1;
+    *first = *first ? *first : tid + 1;
+}
+
+/* Whose accesses they are, where that says which cores they go to. */
+static void accesses(struct look *l, const struct cf_frame *f)
+{
+    uint64_t pid = 0, tid = 0;
+    const uint32_t *pids, *tids;
+
+    if (l->p->cores == 1 || l->p->placed || l->p->threaded || l->p->threads)
+        return;
+    pids = cf_frame_constant(f, CF_PID, &pid) ? NULL : cf_late_values(f, CF_PID);
+    tids = cf_frame_constant(f, CF_TID, &tid) ? NULL : cf_late_values(f, CF_TID);
+    for (uint32_t i = 0, end = f->rows; i < f->rows; i = end) {
+        if (pids || tids)
+            end = cf_cores_same(pids ? pids : tids, tids ? tids : pids, i, f->rows);
+        accessing(l, pids ? pids[i] : pid, tids ? tids[i] : tid);
+    }
+}
+
 static void tasks(struct look *l, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
@@ -161,6 +190,7 @@ void page_look_through(struct page *p, char *const *file)
         if (f->table == CF_ACCESS && f->rows) {
             l.first = l.begun && l.first < f->first ? l.first : f->first;
             l.begun = 1;
+            accesses(&l, f);
         }
         l.last = f->last > l.last ? f->last : l.last;
         if (f->table == CF_SWITCH)

@@ -35,7 +35,6 @@ void page_make_processes(struct page *p)
             continue;
         }
         to = &p->process[n - 1];
-        p->threads |= to->accesses && p->process[i].accesses;
         to->instructions += p->process[i].instructions;
         to->accesses += p->process[i].accesses;
         to->misses += p->process[i].misses;

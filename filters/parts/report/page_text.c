@@ -72,9 +72,11 @@ static void rest(const struct text *x)
         fprintf(x->out, "%" PRIu64 " process%s began of which no access is recorded\n",
                 page_silent(p), page_silent(p) == 1 ? "" : "es");
     if (p->in_turns)
-        fputs(
-            "threads took turns, and when is not known: nothing is said of lines that they share\n",
-            x->out);
+        fprintf(
+            x->out,
+            "threads took turns, and when is not known: each went to one of %u cores, and nothing "
+            "is said of lines that they share\n",
+            p->cores);
     if (p->hosts_differ)
         fputs("further parts were recorded on other computers\n", x->out);
     if (p->problem) {
@@ -127,8 +129,9 @@ static void overview(const struct text *x)
                 p->threaded ? "threads side by side on %u cores\n"
                             : "accesses on the CPUs that the recording states, of %u\n",
                 p->cores);
-    if (p->in_order)
-        fputs("processes one after the other, as recorded, on one core\n", x->out);
+    if (p->cores == 1 && p->ranked[PAGE_THREADS].count > 1)
+        fprintf(x->out, "%s one after the other, as recorded, on one core\n",
+                pids > 1 ? "processes" : "threads");
     rest(x);
 }
 
