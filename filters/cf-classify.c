@@ -198,7 +198,7 @@ static void state_facts(struct run *r, const struct cf_header *h, struct cf_writ
 static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
     uint8_t *class = cf_column_room(&r->tool, 1);
-    struct cf_turns turns = {0};
+    struct cf_turns turns = {.stated = r->c[0].o.cores};
     struct jobs *jobs;
     unsigned cores = 0;
     struct cf_frame *f;

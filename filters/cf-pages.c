@@ -74,6 +74,7 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
     cf_tool_modelled(t, p->machine);
     cf_tool_latencies(t, p->machine, machine, stated, count);
     p->paged.machine = p->machine;
+    p->turns.stated = p->paged.cores;
     p->paged.cores = cf_tool_cores(p->machine, p->paged.cores);
     p->paged.page_size = (uint32_t)page_size;
     p->latencies = cf_need(t, cf_latencies_new(p->machine));

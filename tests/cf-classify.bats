@@ -759,6 +759,33 @@ L2,store,2,1,1,0,0,0,0"
     done
 }
 
+@test "threads that accesses do not tell apart: a warning once, where tables or --cores say that there are some" {
+    local p how table
+    printf 'time,pid,op,addr\n1,1,store,0\n3,1,store,4\n' >rows.csv
+    stream plain.cf rows.csv
+    printf 'time,pid,tid,op\n0,1,1,begin\n2,1,2,begin\n' >task.csv
+    printf 'time,pid,tid\n0,1,1\n2,1,2\n' >switch.csv
+    for table in task switch; do
+        stream $table.cf --with $table=$table.csv rows.csv
+        sed -i 's/,2/,1/g' $table.csv
+        stream alone.$table.cf --with $table=$table.csv rows.csv
+    done
+    sed '1s/$/,cpu/; 2s/$/,0/; 3s/$/,1/' rows.csv | stream cpu.cf
+    sed '1s/$/,tid/; 1!s/$/,1/' rows.csv | stream tid.cf
+    for p in cf-cache cf-classify; do
+        for how in --summary '-o o.cf' '--summary -j 2'; do
+            for table in task switch '--cores 2 plain'; do
+                run -0 --separate-stderr bash -c "$p -q -m raspberry-pi-4 $how $table.cf ${table##* }.cf"
+                [[ $stderr == "$p: accesses have neither column tid nor cpu: the threads of a process are taken for one"* &&
+                    $(wc -l <<<"$stderr") == 1 ]] || fail "$p $how $table: $stderr"
+            done
+            run -0 --separate-stderr bash -c "$p -q -m raspberry-pi-4 $how plain.cf alone.task.cf alone.switch.cf &&
+                $p -q -m raspberry-pi-4 $how --cores 1 task.cf && $p -q -m raspberry-pi-4 $how --cores 2 tid.cf cpu.cf"
+            [[ -z $stderr ]] || fail "$p $how: $stderr"
+        done
+    done
+}
+
 @test "false sharing is found once the threads are side by side" {
     cat >counters.c <<'END'
 #include <pthread.h>

@@ -345,6 +345,19 @@ END
     equal threads_in_turns False
     run -0 cf-report -q -m raspberry-pi-4 --cores 1 two.cf
     has 'threads one after the other, as recorded, on one core' "$output"
+    # accesses that do not say whose they are
+    cf-cat --columns time,pid,op,addr two.cf >none.cf
+    run -0 --separate-stderr cf-report -q -m raspberry-pi-4 none.cf
+    has '1 process, threads not known (no column tid)' "$output"
+    [[ -z $stderr ]] || fail "$stderr"
+    page -m raspberry-pi-4 none.cf
+    equal thread_count 0
+    printf '%s\n' time,pid,tid 0,7,7 1,7,8 >switch.csv
+    cf-cat --csv none.cf | stream switched.cf -w switch=switch.csv
+    run -1 --separate-stderr cf-report -q -m raspberry-pi-4 switched.cf
+    is ''
+    has 'accesses have no column tid' "$stderr"
+    run -0 cf-report -q -m raspberry-pi-4 --cores 1 switched.cf
     # of one process they have that, also where others have one thread each
     awk 'BEGIN { print "pid,tid,op,addr"; for (i = 0; i < 99; i++) print i % 3 ? "7," 7 + i % 3 ",load,64" : "5,5,load,64" }' | stream three.cf
     run -0 --separate-stderr cf-report -q -m raspberry-pi-4 three.cf

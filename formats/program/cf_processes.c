@@ -42,14 +42,26 @@ void cf_processes_join(struct cf_processes *p, const struct cf_tool *t, uint32_t
     cf_warn(t, "several processes: %s", what);
 }
 
-int cf_switches_threads(const struct cf_frame *f)
+/* Of a column that may not be decoded yet. */
+static const uint32_t *ids(const struct cf_frame *f, unsigned column)
 {
-    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    return cf_late_values(f, column);
+}
 
-    for (uint32_t i = 0; f->table == CF_SWITCH && pid && tid && i < f->rows; i++)
+/* Whether rows are of a thread beside its process's first. */
+static int of_threads(const struct cf_frame *f)
+{
+    const uint32_t *pid = ids(f, CF_PID), *tid = ids(f, CF_TID);
+
+    for (uint32_t i = 0; pid && tid && i < f->rows; i++)
         if (tid[i] && tid[i] != pid[i])
             return 1;
     return 0;
+}
+
+int cf_switches_threads(const struct cf_frame *f)
+{
+    return f->table == CF_SWITCH && of_threads(f);
 }
 
 /* Whether the rows are of first threads alone, those of which tid and pid are one number. */
@@ -58,10 +70,33 @@ static int firsts(const uint32_t *tid, const uint32_t *pid, uint32_t rows)
     return pid && (!tid || !memcmp(tid, pid, rows * sizeof *tid));
 }
 
-/* Of a column that may not be decoded yet. */
-static const uint32_t *ids(const struct cf_frame *f, unsigned column)
+static int has(const struct cf_frame *f, unsigned column)
 {
-    return cf_late_values(f, column);
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].id == column)
+            return 1;
+    return 0;
+}
+
+/* Warns where there are threads, as far as other tables or an option say, and accesses do not say
+   which made them. */
+static void check_threads(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
+                          unsigned cores)
+{
+    if (turns->one)
+        return;
+    if (f->table == CF_ACCESS)
+        turns->lacks |= f->rows && !has(f, CF_TID) && !has(f, CF_CPU);
+    else if (!turns->threads)
+        turns->threads = (f->table == CF_TASK || f->table == CF_SWITCH) && of_threads(f);
+    turns->one = turns->lacks && (turns->threads || turns->stated > 1);
+    if (turns->one)
+        cf_warn(
+            t,
+            "accesses have neither column tid nor cpu: the threads of a process are taken for "
+            "one, on one of %u cores, and share nothing; keep column tid, or model one core, by "
+            "--cores 1",
+            cores);
 }
 
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
@@ -70,12 +105,16 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     const uint32_t *tid;
     uint64_t same;
 
-    if (turns->warned || cores <= 1)
+    if (cores <= 1)
         return;
     if (f->table == CF_HEADER)
-        *turns = (struct cf_turns){.apart = turns->apart};
+        *turns = (struct cf_turns){.warned = turns->warned,
+                                   .apart = turns->apart,
+                                   .one = turns->one,
+                                   .stated = turns->stated};
+    check_threads(turns, t, f, cores);
     turns->switched |= f->table == CF_SWITCH;
-    if (f->table != CF_ACCESS || !f->rows || !turns->switched ||
+    if (turns->warned || f->table != CF_ACCESS || !f->rows || !turns->switched ||
         (turns->begun && cf_frame_constant(f, CF_TID, &same) && same == turns->tid) ||
         ids(f, CF_CPU))
         return;

@@ -9,6 +9,7 @@
  * A tracer lets threads take turns of milliseconds, and says so by table switch. Without column
  * cpu, which cf-merge --interleave adds, a model of several cores sees each thread's turn as a
  * whole: lines that threads would fight over change hands once a turn instead of once an access.
+ * Without column tid either, all threads of a process are one, which share nothing at all.
  * With both, rows are no longer in the order in which they were recorded: locks and barriers are
  * not known, so that a thread may reach what another has not mapped or allocated yet.
  */
@@ -37,12 +38,16 @@ struct cf_turns {
     uint32_t tid;        /* of the first access of the segment */
     int begun, switched; /* it came; table switch did, of several threads for cf_order_check() */
     int warned;
-    int apart; /* warned of processes of one thread each */
+    int apart;          /* warned of processes of one thread each */
+    int threads, lacks; /* a process has several; accesses do not say which made them */
+    int one;            /* warned that they are taken for one */
+    unsigned
+        stated; /* cores by option --cores, which the caller may set first: of no use for one */
 };
 
-/* Looks at a frame; warns once of threads, and once of processes of one thread each. The reader
-   must want cpu, tid and pid of table access where there are several cores. `cores` as in the
-   model: below 2, all is right. */
+/* Looks at a frame; warns once of threads, once of processes of one thread each, and once of
+   threads that accesses do not tell apart. The reader must want cpu, tid and pid of table access
+   where there are several cores. `cores` as in the model: below 2, all is right. */
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     unsigned cores);
 

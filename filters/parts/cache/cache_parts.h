@@ -138,7 +138,7 @@ enum { MASKS = 1024, MOST_JOBS = 256 };
 struct options {
     const char *machine, *output, *summary_file;
     int summary;
-    unsigned cores; /* 0: the machine's */
+    unsigned cores, cores_stated; /* 0: the machine's */
     const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
     unsigned prefetches, masks;
     const char *snapshot_level;

@@ -63,7 +63,7 @@ struct page {
     size_t processes;
     char *problem;         /* what is wrong with it, or NULL */
     int lacks_names;       /* function or mapping */
-    int placed;            /* accesses say on which CPU they were */
+    int placed, lacks_tid; /* accesses say on which CPU they were; not of which thread */
     int several, threaded; /* threads or processes; threads of one process by table switch, */
     int threads;           /* and by accesses, where nothing else says where they ran */
     int units_differ, hosts_differ; /* of its segments */

@@ -58,7 +58,7 @@ function overview() {
   $("summary").textContent = where.filter(x => x).join(", ");
   put(page, make("p", "on the caches of " + data.machine + (data.machine_source ? ": " + data.machine_source : ""), "pale"));
   if (data.interleaved) put(page, make("p", `threads side by side on ${data.cores} cores`, "pale"));
-  if (data.cores === 1 && data.thread_count > 1)
+  if (data.cores === 1 && data.threads.length > 1)
     put(page, make("p", `${data.processes > 1 ? "processes" : "threads"} one after the other, as recorded, on one core`, "pale"));
   const rest = [
     data.lost,
@@ -76,7 +76,7 @@ function overview() {
   if (data.fetches) tile(short(data.fetches), "runs of instructions");
   tile(bytes(data.touched_bytes), "of data touched");
   tile(data.processes, data.processes === 1 ? "process" : "processes");
-  tile(data.thread_count, data.thread_count === 1 ? "thread" : "threads");
+  if (data.thread_count) tile(data.thread_count, data.thread_count === 1 ? "thread" : "threads");
   page.append(tiles);
 }
 

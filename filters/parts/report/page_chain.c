@@ -121,6 +121,11 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
     page_look_at_kind(p, (char *const *)&file);
     page_look_through(p, (char *const *)&file);
     p->interleaved = p->cores > 1 && (p->threaded || p->placed);
+    if (p->interleaved && !p->placed && p->lacks_tid)
+        cf_die(
+            p->tool, CF_EXIT_INPUT,
+            "threads ran, and accesses have no column tid, which says whose they are: they can't "
+            "be put side by side: keep column tid, or model one core, by --cores 1");
     if (p->interleaved && !p->placed && p->lacks_names) {
         file = resolve(p, file);
         p->lacks_names = 0;
@@ -135,8 +140,8 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
         cf_chain_add(&c, (const char *[]){"cf-resolve", NULL});
     if (p->interleaved && !p->placed)
         cf_chain_add(&c, (const char *[]){"cf-merge", "--interleave", "--cores", cores, NULL});
-    cf_chain_add(&c,
-                 (const char *[]){"cf-classify", "--hit", "-m", machine, "--cores", cores, NULL});
+    cf_chain_add(&c, (const char *[]){"cf-classify", "--hit", "-m", machine,
+                                      p->o.cores || p->in_order ? "--cores" : NULL, cores, NULL});
     cf_chain_add(&c, (const char *[]){"cf-distance", NULL});
     cf_chain_begin(&c);
     return c;

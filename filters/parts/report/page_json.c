@@ -60,7 +60,7 @@ static void overview(const struct page *p, FILE *out)
     if (page_instructions(p))
         number(out, "instructions", page_instructions(p));
     number(out, "processes", page_processes(p));
-    number(out, "thread_count", p->ranked[PAGE_THREADS].count);
+    number(out, "thread_count", p->lacks_tid ? 0 : p->ranked[PAGE_THREADS].count);
     number(out, "unplaced", p->unplaced);
     number(out, "lost_samples", p->lost.samples);
     number(out, "throttled", p->lost.throttled);

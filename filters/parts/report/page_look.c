@@ -38,13 +38,14 @@ void page_look_at_kind(struct page *p, char *const *file)
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_REGION, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_CPU, CF_TID);
     cf_reader_refuse_samples(r);
     cf_reader_pieces(r);
     while (cf_reader_next(r, &f) > 0)
         if (f->table == CF_ACCESS) {
             p->lacks_names = !cf_u32(f, CF_FUNCTION) || !cf_u32(f, CF_REGION);
             p->placed = cf_u32(f, CF_CPU) != NULL;
+            p->lacks_tid = !cf_u32(f, CF_TID);
             cf_reader_close(r);
             return;
         }

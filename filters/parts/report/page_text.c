@@ -108,8 +108,12 @@ static void overview(const struct text *x)
         }
     }
     fputs(p->recorded[0] ? "\n" : "", x->out);
-    fprintf(x->out, "%" PRIu64 " process%s, %zu thread%s", pids, pids == 1 ? "" : "es",
-            p->ranked[PAGE_THREADS].count, p->ranked[PAGE_THREADS].count == 1 ? "" : "s");
+    fprintf(x->out, "%" PRIu64 " process%s, ", pids, pids == 1 ? "" : "es");
+    if (p->lacks_tid)
+        fputs("threads not known (no column tid)", x->out);
+    else
+        fprintf(x->out, "%zu thread%s", p->ranked[PAGE_THREADS].count,
+                p->ranked[PAGE_THREADS].count == 1 ? "" : "s");
     if (instructions)
         fprintf(x->out, ", %s instructions", number(instructions));
     fprintf(x->out, "\n%s accesses: %s loads, %s stores", number(all), number(of[CF_LOAD]),
