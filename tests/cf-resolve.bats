@@ -427,6 +427,43 @@ END
     run ! grep region <(cf-cat --csv resolved.cf)
 }
 
+@test "a release is of its object, also where its memory was unmapped before, in part or at the same time" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x10000,0x80000,0,3,[heap]
+3,1,unmap,0x10000,0x20000,,,
+4,1,unmap,0x21000,0x40000,,,
+6,1,unmap,0x40000,0x50000,,,
+7,1,map,0x40000,0x50000,0,3,[heap]
+END
+    # one is given back at once, one shrinks and one moves within realloc(), one is never released
+    printf '%s\n' time,pid,op,addr,bytes 1,1,alloc,0x10030,0xff00 1,1,alloc,0x20010,0x1fff0 \
+        1,1,alloc,0x40010,0x100 1,1,alloc,0x40200,0x100 3,1,free,0x10030,0 5,1,free,0x20010,0 \
+        5,1,alloc,0x20010,16 7,1,free,0x40010,0 8,1,free,0x40010,0 8,1,alloc,0x40200,8 \
+        9,1,free,0x40200,0 9,1,free,0x40200,0 >objects.csv
+    printf '%s\n' time,pid,op,size,addr 2,1,load,1,0x21000 9,1,load,1,0x20010 |
+        stream in.cf --with map=maps.csv --with object=objects.csv
+    resolve in.cf
+    run -0 shown_objects op,object
+    is "alloc,1
+alloc,2
+alloc,3
+alloc,4
+free,1
+free,2
+alloc,5
+free,3
+free,0
+alloc,6
+free,6
+free,0"
+    has "0 heap objects were still live" "$(cat summary)"
+    has "2 releases of what was not allocated" "$(cat summary)"
+    run -0 shown object
+    is "2
+5"
+}
+
 @test "a child of fork says again what it has from its parent: that is no lost release, other extents are" {
     printf '%s\n' time,pid,tid,parent,op,label 0,1,1,0,begin,a 5,2,2,1,begin,a >tasks.csv
     printf '%s\n' time,pid,op,addr,bytes 1,1,alloc,0x1000,64 1,1,alloc,0x2000,64 1,1,alloc,0x3000,64 \

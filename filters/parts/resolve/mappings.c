@@ -306,7 +306,6 @@ void space_map(struct world *w, struct space *s, const struct event *e)
 void space_unmap(struct world *w, struct space *s, const struct event *e)
 {
     struct resolver *r = w->r;
-    uint32_t slot;
 
     if (s->maps && cf_intervals_overlap(s->maps->set, e->start, e->last)) {
         struct cf_intervals *maps = shared_own(r, &s->maps, 1);
@@ -315,9 +314,7 @@ void space_unmap(struct world *w, struct space *s, const struct event *e)
             s->code = s->layout;
     }
     if (s->objects && cf_intervals_overlap(s->objects->set, e->start, e->last)) {
-        struct cf_intervals *objects = shared_own(r, &s->objects, 0);
-        while (objects && (slot = cf_intervals_overlap(objects, e->start, e->last)))
-            cf_intervals_remove(objects, slot);
+        space_unmap_objects(w, s, e->start, e->last);
         s->layout = ++r->codes;
     }
 }

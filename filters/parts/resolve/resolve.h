@@ -89,10 +89,11 @@ enum { FIRSTS = 32 };
 
 struct space {
     uint32_t pid, parent, threads;
-    uint64_t layout;        /* changes whenever its mappings do; never twice the same */
-    uint64_t code;          /* changes whenever its executable mappings do; never twice the same */
-    struct shared *maps;    /* value = number of the region */
-    struct shared *objects; /* value = number of the object, extra = string id of its site */
+    uint64_t layout;         /* changes whenever its mappings do; never twice the same */
+    uint64_t code;           /* changes whenever its executable mappings do; never twice the same */
+    struct shared *maps;     /* value = number of the region */
+    struct shared *objects;  /* value = number of the object, extra = string id of its site */
+    struct shared *unmapped; /* ahead: objects whose memory is gone and whose release may come */
     struct first_of firsts[FIRSTS]; /* regions of kind NAMED and STACK that got the plain name */
     unsigned first_count;
     struct shared *anon; /* where memory without a name began; value = its number */
@@ -155,6 +156,8 @@ struct space *world_space(const struct world *w, uint32_t pid);
 struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps);
 /* Its regions are named from the beginning again. */
 void space_forget_names(struct resolver *r, struct space *s);
+/* The memory of objects there is unmapped; there is one at least. */
+void space_unmap_objects(struct world *w, struct space *s, uint64_t start, uint64_t last);
 /* Makes the event happen. Of a CF_FREE, the object is given; of a CF_ALLOC, number and site. */
 void world_apply(struct world *w, const struct event *e);
 /* Ends the processes whose time was before `time`; and when the next one does. */

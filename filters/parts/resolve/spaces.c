@@ -119,7 +119,8 @@ static void space_empty(struct resolver *r, struct space *s)
 {
     shared_drop(r, s->maps, 1);
     shared_drop(r, s->objects, 0);
-    s->maps = s->objects = NULL;
+    shared_drop(r, s->unmapped, 0);
+    s->maps = s->objects = s->unmapped = NULL;
     space_forget_names(r, s);
     s->code = s->layout = ++r->codes;
 }
@@ -284,20 +285,57 @@ static void object_remove(const struct world *w, const struct space *s,
     cf_intervals_remove(objects, slot);
 }
 
+/* Takes the released object out of such a set, if it is there. */
+static void release(struct world *w, const struct space *s, struct shared **of,
+                    const struct event *e)
+{
+    const uint32_t slot = *of ? cf_intervals_overlap((*of)->set, e->start, e->start) : 0;
+    struct cf_intervals *objects;
+
+    if (!slot || cf_intervals_slots((*of)->set)[slot].value != e->a)
+        return;
+    objects = shared_own(w->r, of, 0);
+    if (objects)
+        object_remove(w, s, objects, slot);
+}
+
+static void take_out(struct cf_intervals *set, uint64_t start, uint64_t last)
+{
+    uint32_t slot;
+
+    while ((slot = cf_intervals_overlap(set, start, last)))
+        cf_intervals_remove(set, slot);
+}
+
+void space_unmap_objects(struct world *w, struct space *s, uint64_t start, uint64_t last)
+{
+    struct cf_intervals *objects = shared_own(w->r, &s->objects, 0), *unmapped;
+    uint32_t slot;
+
+    while (objects && (slot = cf_intervals_overlap(objects, start, last))) {
+        const struct cf_interval i = cf_intervals_slots(objects)[slot];
+
+        cf_intervals_remove(objects, slot);
+        if (w != &w->r->ahead || !(unmapped = shared_own(w->r, &s->unmapped, 0)))
+            continue;
+        take_out(unmapped, i.start, i.last);
+        if (!cf_intervals_insert(unmapped, i.start, i.last, i.value, i.extra))
+            w->r->failed = 1;
+    }
+}
+
 static void apply_object(struct world *w, struct space *s, const struct event *e)
 {
     struct cf_intervals *objects;
     uint32_t slot;
 
     if (e->op == CF_FREE) {
-        slot = s->objects ? cf_intervals_overlap(s->objects->set, e->start, e->start) : 0;
-        if (slot && cf_intervals_slots(s->objects->set)[slot].value == e->a) {
-            objects = shared_own(w->r, &s->objects, 0);
-            if (objects)
-                object_remove(w, s, objects, slot);
-        }
+        release(w, s, &s->objects, e);
+        release(w, s, &s->unmapped, e);
         return;
     }
+    if (s->unmapped)
+        take_out(s->unmapped->set, e->start, e->last);
     objects = shared_own(w->r, &s->objects, 0);
     if (!objects)
         return;

@@ -250,6 +250,15 @@ static void take_stacks(struct timeline *t, const struct cf_frame *f)
         places_node(t->places, u32_at(pid, i), node[i], u32_at(parent, i), pc[i]);
 }
 
+/* The object of such a set that begins at an address; NULL: none. */
+static const struct cf_interval *object_at(const struct shared *of, uint64_t start)
+{
+    const uint32_t slot = of ? cf_intervals_overlap(of->set, start, start) : 0;
+    const struct cf_interval *i = slot ? &cf_intervals_slots(of->set)[slot] : NULL;
+
+    return i && i->start == start ? i : NULL;
+}
+
 /* One row of table object; the world ahead knows the object that a release is for. */
 static void take_object(struct timeline *t, struct event *e, uint64_t bytes, uint32_t stack,
                         struct site *site)
@@ -269,18 +278,16 @@ static void take_object(struct timeline *t, struct event *e, uint64_t bytes, uin
         if (e->last < e->start)
             e->last = UINT64_MAX;
     } else {
-        uint32_t slot = 0;
-        const struct cf_interval *slots = NULL;
-        if (space && space->objects) {
-            slots = cf_intervals_slots(space->objects->set);
-            slot = cf_intervals_overlap(space->objects->set, e->start, e->start);
-        }
-        if (!slot || slots[slot].start != e->start) {
+        const struct cf_interval *i = space ? object_at(space->objects, e->start) : NULL;
+        /* Its memory may go before: in the same row of time, or within realloc(). */
+        if (space && !i)
+            i = object_at(space->unmapped, e->start);
+        if (!i) {
             t->odd.unknown_frees++;
             return;
         }
-        e->a = slots[slot].value;
-        e->b = slots[slot].extra;
+        e->a = i->value;
+        e->b = i->extra;
         site->text = e->b;
     }
     world_apply(&t->r.ahead, e);
