@@ -479,6 +479,30 @@ free,0"
 6"
 }
 
+@test "a child of fork that repeats its mappings has the objects that it repeats, not what its parent got since" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x0,0x800,0,5,/no/prog
+0,1,map,0x1000,0x9000,0,3,[heap]
+5,2,map,0x0,0x800,0,5,/no/prog
+5,2,map,0x1000,0x9000,0,3,[heap]
+5,3,map,0x9000,0xa000,0,3,[heap]
+END
+    printf '%s\n' time,pid,tid,parent,op,label 0,1,1,0,begin,a 5,2,2,1,begin,a 5,3,3,1,begin,a >tasks.csv
+    printf '%s\n' time,pid,op,addr,bytes 1,1,alloc,0x1000,64 2,1,alloc,0x2000,64 6,2,alloc,0x1000,64 \
+        7,2,alloc,0x2010,16 8,1,free,0x2000,0 >objects.csv
+    printf '%s\n' time,pid,op,size,addr 5,1,load,1,0x1000 6,2,load,1,0x2000 6,3,load,1,0x2000 7,1,load,1,0x2000 \
+        7,2,load,1,0x2010 | stream in.cf --with map=maps.csv --with task=tasks.csv --with object=objects.csv
+    resolve in.cf
+    run ! grep "still live" summary
+    run -0 shown object
+    is "1
+0
+2
+2
+4"
+}
+
 @test "invalid rows of map are passed over and counted" {
     cat >maps.csv <<END
 $maps_header

@@ -156,6 +156,8 @@ struct space *world_space(const struct world *w, uint32_t pid);
 struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps);
 /* Its regions are named from the beginning again. */
 void space_forget_names(struct resolver *r, struct space *s);
+/* It has no objects. */
+void space_forget_objects(struct resolver *r, struct space *s);
 /* The memory of objects there is unmapped; there is one at least. */
 void space_unmap_objects(struct world *w, struct space *s, uint64_t start, uint64_t last);
 /* Makes the event happen. Of a CF_FREE, the object is given; of a CF_ALLOC, number and site. */

@@ -115,12 +115,18 @@ void space_forget_names(struct resolver *r, struct space *s)
     s->first_count = 0;
 }
 
+void space_forget_objects(struct resolver *r, struct space *s)
+{
+    shared_drop(r, s->objects, 0);
+    s->objects = NULL;
+}
+
 static void space_empty(struct resolver *r, struct space *s)
 {
     shared_drop(r, s->maps, 1);
-    shared_drop(r, s->objects, 0);
     shared_drop(r, s->unmapped, 0);
-    s->maps = s->objects = s->unmapped = NULL;
+    s->maps = s->unmapped = NULL;
+    space_forget_objects(r, s);
     space_forget_names(r, s);
     s->code = s->layout = ++r->codes;
 }
