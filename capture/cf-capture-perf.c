@@ -184,6 +184,13 @@ static void tell_fine(const struct capture *k)
     if (c.error)
         cf_warn(k->tool, "breakpoints could not be set: %s",
                 cf_perf_why(c.error, text, sizeof text));
+    if (c.others)
+        cf_warn(
+            k->tool,
+            "%s%s: not the build that was recorded in %s: no breakpoints were set there: record "
+            "that stream again",
+            c.other, c.others > 1 ? cf_tool_text(k->tool, ", and %u more files", c.others - 1) : "",
+            k->o.file);
     if (c.segments)
         cf_warn(k->tool,
                 "%llu threads: their segment bases could not be read: ptrace is not permitted (see "

@@ -292,6 +292,29 @@ line_of() {
     [[ $(cut -d, -f3 walked | sort | uniq -c | awk '$1 > 10' | wc -l) == 2 ]]
 }
 
+@test "a program that was built again since the earlier stream gets no breakpoints, and is named" {
+    breakpoints
+    cp "$D/walk" prog
+    { cf-capture-trace -q -- ./prog 3 || true; } | cf-resolve -q | cf-select --function work -o e.cf
+    # watches gt|eq [STREAM]: more accesses of breakpoints than none, or none
+    watches() {
+        run -7 cf-capture-perf --coarse "${2-e.cf}" --expire 2000 -o t.cf -- ./prog 100000
+        test "$(rows access t.cf | tail -n +2 | wc -l)" "-$1" 0
+    }
+    watches gt
+    has_not 'not the build'
+    { cat "$D/walk.c" && echo 'int more(void) { return 1; }'; } >again.c
+    gcc -g -O1 -pthread -o prog again.c
+    watches eq
+    has "$PWD/prog: not the build that was recorded in e.cf: no breakpoints were set there"
+    cp "$D/walk" prog
+    cf-cat --csv --table map e.cf | cut -d, -f1-8 >maps.csv
+    cf-cat --csv e.cf | stream unstated.cf --with map=maps.csv
+    watches gt unstated.cf
+    has "unstated.cf does not state which builds of its files were mapped"
+    has_not 'not the build'
+}
+
 @test "threads that begin late get the breakpoint; more of them than it has registers as well" {
     breakpoints
     cat >late.c <<'END'

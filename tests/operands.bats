@@ -5,7 +5,8 @@
 # Takes long: programs step by step.
 load lib
 
-BUILD=(-static -nostdlib -fno-pie -no-pie -fno-stack-protector -ffreestanding -mno-red-zone -w)
+BUILD=(-static -nostdlib -fno-pie -no-pie -fno-stack-protector -ffreestanding -mno-red-zone -w
+    -Wl,--build-id=0x6b65726e656c7321)
 
 # against WHAT INSTRUCTIONS ROUNDS COMPILER...: more than so many instructions that access memory agree
 against() {
@@ -28,7 +29,8 @@ against_emulator() { # ARCH INSTRUCTIONS ROUNDS COMPILER...
 }
 
 # With breakpoints of the kernel: what each of them sees is what the instruction accesses. The program is
-# killed when enough was seen, however long that takes, and else ends after its rounds.
+# killed when enough was seen, however long that takes, and else ends after its rounds. It is the recorded one but
+# for a number, so both are one build.
 at_breakpoints() { # INSTRUCTIONS COMPILER...
     local said
     [[ $(uname -m) == x86_64 ]] || skip "the program's breakpoints are those of x86-64"

@@ -12,12 +12,12 @@
 enum { INSTRUCTIONS_MOST = 1 << 22 };
 
 struct place {
-    uint32_t file; /* string, 0 empty */
+    uint32_t file, build; /* strings, file 0: empty */
     uint64_t offset, misses;
 };
 
 struct mapping {
-    uint32_t pid, file;
+    uint32_t pid, file, build;
     uint64_t start, end, offset;
 };
 
@@ -27,12 +27,14 @@ struct earlier {
     size_t count, room;
     struct mapping *map; /* later ones hide earlier ones */
     size_t maps, maps_room, last;
-    int served; /* it says which accesses missed */
+    int served;   /* it says which accesses missed */
+    int unstated; /* it lacks the build of a file */
 };
 
 static void take_maps(struct earlier *e, const struct cf_frame *f)
 {
-    const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL);
+    const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL),
+                   *build = cf_u32(f, CF_BUILD);
     const uint64_t *start = cf_u64(f, CF_START), *end = cf_u64(f, CF_STOP),
                    *offset = cf_u64(f, CF_OFFSET);
     const uint8_t *op = cf_u8(f, CF_OP), *perms = cf_u8(f, CF_PERMS);
@@ -41,7 +43,8 @@ static void take_maps(struct earlier *e, const struct cf_frame *f)
         if (op[i] != CF_MAPPED || !(perms[i] & CF_PERM_X))
             continue;
         cf_must(e->tool, cf_array_room(&e->map, &e->maps_room, e->maps + 1, sizeof *e->map));
-        e->map[e->maps++] = (struct mapping){pid[i], label[i], start[i], end[i], offset[i]};
+        e->map[e->maps++] =
+            (struct mapping){pid[i], label[i], build ? build[i] : 0, start[i], end[i], offset[i]};
     }
 }
 
@@ -59,11 +62,14 @@ static const struct mapping *mapped(struct earlier *e, uint32_t pid, uint64_t pc
     return NULL;
 }
 
-static struct place *slot(const struct earlier *e, uint32_t file, uint64_t offset)
+static struct place *slot(const struct earlier *e, uint32_t file, uint32_t build, uint64_t offset)
 {
-    size_t at = ((uint64_t)file << 40 ^ offset) * 0x9e3779b97f4a7c15u >> 20 & (e->room - 1);
+    size_t at =
+        ((uint64_t)file << 40 ^ (uint64_t)build << 24 ^ offset) * 0x9e3779b97f4a7c15u >> 20 &
+        (e->room - 1);
 
-    while (e->place[at].file && (e->place[at].file != file || e->place[at].offset != offset))
+    while (e->place[at].file && (e->place[at].file != file || e->place[at].build != build ||
+                                 e->place[at].offset != offset))
         at = (at + 1) & (e->room - 1);
     return &e->place[at];
 }
@@ -76,7 +82,7 @@ static void grow(struct earlier *e)
     e->place = cf_need(e->tool, calloc(e->room, sizeof *e->place));
     for (size_t i = 0; i < old.room; i++)
         if (old.place[i].file)
-            *slot(e, old.place[i].file, old.place[i].offset) = old.place[i];
+            *slot(e, old.place[i].file, old.place[i].build, old.place[i].offset) = old.place[i];
     free(old.place);
 }
 
@@ -100,11 +106,12 @@ static void take_accesses(struct earlier *e, const struct cf_frame *f)
             continue;
         if (2 * e->count >= e->room && e->count < INSTRUCTIONS_MOST)
             grow(e);
-        p = slot(e, m->file, pc[i] - m->start + m->offset);
+        p = slot(e, m->file, m->build, pc[i] - m->start + m->offset);
         if (!p->file && e->count >= INSTRUCTIONS_MOST)
             continue;
         e->count += !p->file;
         p->file = m->file;
+        p->build = m->build;
         p->offset = pc[i] - m->start + m->offset;
         p->misses = cf_sum(p->misses, weight ? weight[i] : 1);
     }
@@ -130,6 +137,7 @@ size_t cf_earlier_read(struct cf_tool *t, char *file, struct cf_fine *fine)
     cf_reader_unify(in);
     cf_reader_want_each(in, CF_MAP, CF_REQUIRED, CF_PID, CF_OP, CF_START, CF_STOP, CF_OFFSET,
                         CF_PERMS, CF_LABEL);
+    cf_reader_want(in, CF_MAP, CF_BUILD, CF_OPTIONAL);
     cf_reader_want_each(in, CF_ACCESS, CF_REQUIRED, CF_PID, CF_PC, CF_OP);
     cf_reader_want_each(in, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_LEVEL, CF_WEIGHT);
     grow(&e);
@@ -145,9 +153,19 @@ size_t cf_earlier_read(struct cf_tool *t, char *file, struct cf_fine *fine)
         if (e.place[i].file)
             e.place[n++] = e.place[i];
     qsort(e.place, n, sizeof *e.place, worst_first);
-    for (size_t i = 0; i < n; i++)
-        cf_must(t, cf_fine_place(fine, cf_reader_text(in, e.place[i].file), e.place[i].offset,
+    for (size_t i = 0; i < n; i++) {
+        const char *name = cf_reader_text(in, e.place[i].file),
+                   *build = cf_reader_text(in, e.place[i].build);
+
+        e.unstated |= name[0] == '/' && !*build;
+        cf_must(t, cf_fine_place(fine, name, build, e.place[i].offset,
                                  e.served ? e.place[i].misses : 0));
+    }
+    if (e.unstated && !t->quiet)
+        cf_warn(t,
+                "%s does not state which builds of its files were mapped: other instructions are "
+                "watched where a file has changed since",
+                file);
     cf_reader_close(in);
     free(e.place);
     free(e.map);

@@ -14,6 +14,8 @@
 #include "capture/perf/fine.h"
 #include "capture/perf/suspects.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_strings.h"
+#include "formats/program/cf_build.h"
 
 enum {
     PLACES_MOST = 10000, /* of an earlier stream */
@@ -25,7 +27,7 @@ enum {
 struct place {
     uint32_t pid; /* of an address; 0: an offset, wherever the file is mapped */
     uint64_t at;
-    char *file;
+    char *file, *build;
     uint64_t misses; /* of a place, which are still to be stated */
 };
 
@@ -53,9 +55,11 @@ struct cf_fine {
     size_t count, room;
     struct cf_operands operands; /* of the instruction */
     int active, known, unsuitable, set_once;
-    uint64_t *why;     /* it is being taken away, for this; counted */
-    uint64_t stopped;  /* since then */
-    size_t ring_bytes; /* of a thread */
+    int other;                 /* the file is mapped, but another build of it */
+    struct cf_strings *others; /* such files */
+    uint64_t *why;             /* it is being taken away, for this; counted */
+    uint64_t stopped;          /* since then */
+    size_t ring_bytes;         /* of a thread */
     struct bases bases[RECENT];
     uint64_t until, set;
     uint32_t seen, run;
@@ -78,20 +82,29 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
         f->ring_bytes *= 2;
     f->code = cf_code_new();
     f->suspects = cf_suspects_new(o->same_set, o->sets, o->line_size);
-    if (f->code && f->suspects)
+    f->others = cf_strings_new();
+    if (f->code && f->suspects && f->others)
         return f;
     cf_fine_free(f);
     return NULL;
+}
+
+static void free_place(struct place *p)
+{
+    free(p->file);
+    free(p->build);
+    p->file = p->build = NULL;
 }
 
 void cf_fine_free(struct cf_fine *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->waits; i++)
-        free(f->waiting[i].file);
+    for (size_t i = f->next; i < f->waits; i++)
+        free_place(&f->waiting[i]);
     free(f->waiting);
-    free(f->now.file);
+    free_place(&f->now);
+    cf_strings_free(f->others);
     free(f->watched);
     cf_suspects_free(f->suspects);
     cf_code_free(f->code);
@@ -100,16 +113,21 @@ void cf_fine_free(struct cf_fine *f)
 
 /* ---- what waits ---- */
 
-int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset, uint64_t misses)
+int cf_fine_place(struct cf_fine *f, const char *file, const char *build, uint64_t offset,
+                  uint64_t misses)
 {
-    char *name;
+    struct place p = {.at = offset, .misses = misses};
 
     if (!f->o.most || f->waits - f->next >= PLACES_MOST)
         return 0;
-    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
-        !(name = strdup(file)))
+    p.file = strdup(file);
+    p.build = strdup(build);
+    if (!p.file || !p.build ||
+        cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0) {
+        free_place(&p);
         return -1;
-    f->waiting[f->waits++] = (struct place){.at = offset, .file = name, .misses = misses};
+    }
+    f->waiting[f->waits++] = p;
     return 0;
 }
 
@@ -180,9 +198,8 @@ static int is_unsuitable(struct cf_fine *f)
     return (needs & (CF_OPERANDS_VECTOR | CF_OPERANDS_MONITOR | CF_OPERANDS_POINTER)) != 0;
 }
 
-static void watch_process(void *arg, uint32_t pid, uint64_t addr)
+static void watch_process(struct cf_fine *f, uint32_t pid, uint64_t addr)
 {
-    struct cf_fine *f = arg;
     const struct dirent *e;
     char path[64];
     DIR *d;
@@ -209,12 +226,27 @@ static void watch_process(void *arg, uint32_t pid, uint64_t addr)
         closedir(d);
 }
 
+static void watch_mapped(void *arg, uint32_t pid, uint64_t addr, const char *build)
+{
+    struct cf_fine *f = arg;
+    int fresh;
+
+    if (!f->now.build[0] || cf_build_same(f->now.build, build)) {
+        watch_process(f, pid, addr);
+        return;
+    }
+    f->other = 1;
+    if (!cf_strings_number(f->others, f->now.file, strlen(f->now.file), &fresh))
+        f->census.error = ENOMEM;
+}
+
 /* All threads of now; those that came since the last time too. */
 static void watch(struct cf_fine *f)
 {
-    if (f->now.file)
-        cf_tasks_places(f->tasks, f->now.file, f->now.at, watch_process, f);
-    else
+    if (f->now.file) {
+        cf_tasks_places(f->tasks, f->now.file, f->now.at, watch_mapped, f);
+        f->unsuitable |= f->other && !f->known;
+    } else
         watch_process(f, f->now.pid, f->now.at);
 }
 
@@ -238,10 +270,9 @@ static void left(struct cf_fine *f, uint64_t now)
     ++*f->why;
     /* A place of a file that has not run may belong to a later phase. */
     if (f->why == &f->census.expired && f->now.file && !f->seen &&
-        cf_fine_place(f, f->now.file, f->now.at, f->now.misses) != 0)
+        cf_fine_place(f, f->now.file, f->now.build, f->now.at, f->now.misses) != 0)
         f->census.error = ENOMEM;
-    free(f->now.file);
-    f->now.file = NULL;
+    free_place(&f->now);
     f->why = NULL;
     f->active = 0;
     f->idle = now;
@@ -250,8 +281,7 @@ static void left(struct cf_fine *f, uint64_t now)
 /* Of an earlier stream, in its order; there are no samples beside it. */
 static void take_place(struct cf_fine *f)
 {
-    f->now = f->waiting[f->next];
-    f->waiting[f->next++].file = NULL;
+    f->now = f->waiting[f->next++];
     if (f->next > 1024 && f->next * 2 > f->waits) { /* those before are done with */
         memmove(f->waiting, f->waiting + f->next, (f->waits - f->next) * sizeof *f->waiting);
         f->waits -= f->next;
@@ -270,7 +300,7 @@ static void next(struct cf_fine *f, uint64_t now)
         return;
     }
     f->count = f->seen = f->run = 0;
-    f->known = f->unsuitable = f->set_once = 0;
+    f->known = f->unsuitable = f->set_once = f->other = 0;
     f->active = 1;
     f->until = now + f->o.expire_ns;
     watch(f);
@@ -351,5 +381,9 @@ int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_acces
 
 struct cf_fine_census cf_fine_census(const struct cf_fine *f)
 {
-    return f->census;
+    struct cf_fine_census c = f->census;
+
+    c.others = cf_strings_count(f->others);
+    c.other = cf_strings_text(f->others, 1);
+    return c;
 }

@@ -28,6 +28,8 @@ struct cf_fine_census {
     uint64_t authenticated;                   /* whose base is signed */
     uint64_t unknown;                         /* that could not be read or decoded */
     uint64_t segments;                        /* threads whose segment bases could not be read */
+    uint32_t others;                          /* files with places that were another build */
+    const char *other;                        /* the first of them */
     int error;                                /* errno of one that could not be set, or 0 */
 };
 
@@ -37,10 +39,11 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
                             struct cf_tasks *tasks);
 void cf_fine_free(struct cf_fine *f);
 
-/* A place of a file, with so many misses, is to be watched wherever it is mapped, in the order of
-   the calls, until all have been; what did not run in its time gets its turn again. -1 without
-   memory. */
-int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset, uint64_t misses);
+/* A place of a file, with so many misses, is to be watched wherever that build of it ("": any) is
+   mapped, in the order of the calls, until all have been; what did not run in its time gets its
+   turn again. -1 without memory. */
+int cf_fine_place(struct cf_fine *f, const char *file, const char *build, uint64_t offset,
+                  uint64_t misses);
 
 /* A sampled access; a suspect is watched when its turn comes, and again when nothing has been for
    the time of a breakpoint. -1 without memory. */

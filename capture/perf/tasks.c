@@ -480,7 +480,8 @@ const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr,
 }
 
 void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset,
-                     void (*f)(void *arg, uint32_t pid, uint64_t addr), void *arg)
+                     void (*f)(void *arg, uint32_t pid, uint64_t addr, const char *build),
+                     void *arg)
 {
     for (size_t i = 0; i < t->count; i++)
         for (size_t k = 0; k < t->process[i].count; k++) {
@@ -488,6 +489,6 @@ void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset
 
             if (m->perms & CF_PERM_X && m->offset <= offset &&
                 offset - m->offset < m->end - m->start && strcmp(m->name, file) == 0)
-                f(arg, t->process[i].pid, offset - m->offset + m->start);
+                f(arg, t->process[i].pid, offset - m->offset + m->start, m->build);
         }
 }

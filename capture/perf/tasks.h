@@ -41,8 +41,9 @@ unsigned cf_tasks_alive(const struct cf_tasks *t);
 /* Where the address lies in a file: its name and *offset, NULL where it does in none. */
 const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, uint64_t *offset);
 
-/* Calls f for each process that maps that place of a file, with its address there. */
+/* Calls f for each process that maps that place of a file, with its address there and the build. */
 void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset,
-                     void (*f)(void *arg, uint32_t pid, uint64_t addr), void *arg);
+                     void (*f)(void *arg, uint32_t pid, uint64_t addr, const char *build),
+                     void *arg);
 
 #endif
