@@ -44,6 +44,7 @@ struct lackey {
     int failed;        /* the output does not take more */
     uint64_t pid;      /* 0 = not known */
     int pid_of;        /* input that pid came from */
+    int mixed;         /* the last input that has lines of another, too */
     char *command;     /* or NULL */
     uint64_t executed; /* instructions so far */
     uint64_t pc;
@@ -200,6 +201,13 @@ static int own_line(struct lackey *m, const struct cf_lines *l, const char *line
         }
         m->pid = pid;
         m->pid_of = l->input;
+    } else if (pid != m->pid && m->mixed != l->input) {
+        cf_fail(m->tool, CF_EXIT_INPUT,
+                "%s:%llu: lines of a second process, %llu: lackey does not say whose accesses are, "
+                "so all are given to process %llu: trace with --log-file=NAME.%%p, a file for each",
+                l->name, (unsigned long long)l->number, (unsigned long long)pid,
+                (unsigned long long)m->pid);
+        m->mixed = l->input;
     }
     if (!m->command && length - i > sizeof command - 1 &&
         memcmp(line + i, command, sizeof command - 1) == 0) {

@@ -77,6 +77,18 @@ columns=time,op,size,addr,pc
 3,store,2,0x2004,0x1008,42,42'
 }
 
+@test "lines of a second process in one file: said once, with what to do; files of their own are none" {
+    { sample && sample | sed s/42/43/; } >both.txt
+    run -1 cf-capture lackey -o both.cf both.txt
+    is "cf-capture-lackey: both.txt:12: lines of a second process, 43: lackey does not say whose accesses are, so all are given to process 42: trace with --log-file=NAME.%p, a file for each"
+    [[ $(rows access both.cf | cut -d, -f6 | sort -u | tr '\n' ' ') == "42 pid " ]]
+    sample >log.42
+    sample | sed s/42/43/ >log.43
+    run -0 cf-capture lackey -o two.cf log.42 log.43
+    is ""
+    [[ $(rows access two.cf | cut -d, -f6 | sort -u | tr '\n' ' ') == "42 43 pid " ]]
+}
+
 @test "-i: runs of instructions stand before the data of their instructions" {
     sample | cf-capture lackey -i >s.cf
     run -0 cf-cat --csv --columns $columns,insns s.cf
