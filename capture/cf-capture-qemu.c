@@ -239,7 +239,7 @@ static void map_images(struct cf_tool *t, const struct options *o, struct cfq_re
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    uint64_t fetch_line = 64;
+    uint64_t fetch_line = 0;
     int is_probe = 0;
     const struct cf_option table[] = {
         {"output", 'o', CF_TEXT(&o->output)},
@@ -265,6 +265,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         o->output = NULL;
     if (o->arch && !*o->arch)
         cf_die(t, CF_EXIT_USAGE, "--arch: an empty name");
+    if (fetch_line && !o->read.decode.instructions)
+        cf_die(t, CF_EXIT_USAGE, "--fetch-line is for instruction fetches: give -i as well");
     o->read.decode.fetch_line = (uint32_t)fetch_line;
     o->read.decode.processors = o->system;
     if (optind == argc)

@@ -364,6 +364,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     }
     if (o->output && !strcmp(o->output, "-"))
         o->output = NULL;
+    if (fetch_line && !o->read.decode.instructions)
+        cf_die(t, CF_EXIT_USAGE, "--fetch-line is for instruction fetches: give -i as well");
     o->read.decode.fetch_line = (uint32_t)fetch_line;
     if (optind == argc)
         cf_die(t, CF_EXIT_USAGE, "no PROGRAM given: see --help");

@@ -652,6 +652,8 @@ END
 @test "bad usage" {
     run -2 cf-capture-qemu
     run -2 cf-capture-qemu --fetch-line 3 true
+    run -2 cf-capture-qemu --fetch-line 32 true
+    has "give -i as well"
     run -2 cf-capture-qemu --limit 0 true
     run -2 cf-capture-qemu --nonsense true
     run -2 cf-capture-qemu --image x true

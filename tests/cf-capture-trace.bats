@@ -628,6 +628,8 @@ END
     echo 'no program' >text
     run -126 cf-capture-trace -o t.cf ./text
     run -2 cf-capture-trace
+    run -2 cf-capture-trace --fetch-line 32 -o t.cf true
+    has "give -i as well"
     run -3 env PATH=/nonexistent "$B/bin/cf-capture-trace" -o t.cf "$P/p" mixed
     [[ $output == *"install the package valgrind"* ]]
     cf-capture-trace --command-output out sh -c 'echo hello' >t.cf
