@@ -72,6 +72,18 @@ END
     has '0,7,map,0x1000,0x3000,0,5,/bin/x'
 }
 
+@test "dist_weight is a number with a fraction, which cf-cat prints and is read back" {
+    cf-distance --rate 0.3 "$ROOT/samples/sort.cf" | cf-cat --csv --columns addr,dist,dist_weight | head -n 3000 >a.csv
+    grep -q ',3[.]3333' a.csv
+    cf-capture csv a.csv | cf-cat --csv --columns addr,dist,dist_weight >again.csv
+    same a.csv again.csv
+    run -1 --separate-stderr bash -o pipefail -c 'printf "addr,dist_weight\n1,2\n2,two\n3,inf\n4,0.5x\n" | cf-capture csv | cf-cat --csv --columns addr,dist_weight'
+    is $'addr,dist_weight\n0x1,2'
+    has "dist_weight 'two': give a number, also with a fraction" "$stderr"
+    has "dist_weight 'inf': give" "$stderr"
+    has "dist_weight '0.5x': give" "$stderr"
+}
+
 @test "rows of other tables come before accesses of the same time" {
     awk 'BEGIN { print "time,addr"; for (i = 1; i <= 50000; i++) print i "," i }' >a.csv
     awk 'BEGIN { print "time,op,start,end"

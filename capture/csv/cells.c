@@ -2,7 +2,9 @@
 /*
  * cells.c - a cell's text to the number that its column holds.
  */
+#include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/csv/import.h"
@@ -65,6 +67,16 @@ static int scan_name(const struct cf_csv_input *in, unsigned column, const char 
     }
 }
 
+/* A number with a fraction; `value` holds its bytes. */
+static int scan_fraction(const char *s, uint64_t *value)
+{
+    char *end;
+    const double number = strtod(s, &end);
+
+    memcpy(value, &number, sizeof *value);
+    return end == s || *end || !isfinite(number) ? -1 : 0;
+}
+
 static uint64_t largest(enum cf_type type)
 {
     return type == CF_U8    ? UINT8_MAX
@@ -86,6 +98,8 @@ static const char *wanted(unsigned column)
     case CF_LEVEL:
     case CF_HIT:
         return "a level from 0 to 255, or memory";
+    case CF_DIST_WEIGHT:
+        return "a number, also with a fraction";
     default:
         return "a number, hex with 0x";
     }
@@ -110,7 +124,8 @@ void cf_csv_input_cell(struct cf_csv_input *in, const char *text, size_t length)
             cf_lines_bad(&in->lines, in->at + 1, "addr is empty: give an address with 0x");
             in->row_bad = 1;
         }
-    } else if (cf_read_number(text, CF_READ_NUMBER, UINT64_MAX, &v) < 0
+    } else if (type == CF_F64 ? scan_fraction(text, &v) != 0
+               : cf_read_number(text, CF_READ_NUMBER, UINT64_MAX, &v) < 0
                    ? scan_name(in, column, text, &v) != 0
                    : v > largest(type)) {
         cf_lines_bad(&in->lines, in->at + 1, "%s '%.60s': give %s", cf_column_name(column), text,
