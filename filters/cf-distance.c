@@ -209,7 +209,12 @@ static void print_stats(const struct distance *d)
             (unsigned long long)s.references, (unsigned long long)s.compulsory,
             (unsigned long long)s.lines, s.lines ? (double)s.line_bytes / (double)s.lines : 0.0,
             (unsigned long long)s.bytes);
-    if (d->set.sampling)
+    if (d->set.sampling && !s.sampled)
+        fprintf(stderr,
+                "cf-distance: rate %.6g, no reference is in the sample: no miss ratio is known; "
+                "give a larger --rate\n",
+                s.rate);
+    else if (d->set.sampling)
         fprintf(stderr,
                 "cf-distance: rate %.6g, %llu references sampled, %.0f expected; standard error of "
                 "a miss ratio at most %.5f (caches from %llu lines)\n",

@@ -230,6 +230,32 @@ misses() {
     done
 }
 
+@test "samples: what the sample says nothing of has no misses and no error" {
+    cf-distance -q --rate 1e-6 --stats "$ROOT/samples/sort.cf" 2>err >none.cf
+    has "no reference is in the sample" "$(cat err)"
+    run -1 --separate-stderr cf-mrc -q none.cf
+    [[ ${#lines[@]} == 2 && ${lines[1]} == 64,1,310918,,,, ]]
+    has "the misses of 1 of 1 curves are not known" "$stderr"
+    cf-mrc -q --html none.html none.cf >csv || :
+    grep -q '"lines":\[\[null\]\]' none.html
+    # op load has a sample without a miss, op store none
+    printf 'time,op,addr,dist,dist_weight\n1,load,0,0,2\n2,load,64,18446744073709551612,0\n3,store,64,18446744073709551612,0\n' |
+        stream s.cf
+    run -0 --separate-stderr cf-mrc --by op --at 8K s.cf
+    is "op,size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio,miss_ratio_error
+load,8192,128,2,0,0,0.000000000,
+store,8192,128,1,,,,"
+    has "the misses of 1 of 2 curves are not known" "$stderr"
+    # a group that is in the sample whole by chance: its distances are estimates all the same
+    printf 'time,op,addr,dist,dist_weight\n1,load,0,60,2\n2,load,0,60,2\n3,store,64,18446744073709551612,0\n' | stream whole.cf
+    run -0 cf-mrc -q --by op --at 4K whole.cf
+    has load,4096,64,2,0,0,0.000000000,1.0 "${lines[1]}"
+    # compulsory misses are misses, however many the sample stands for
+    awk 'BEGIN { print "time,op,size,addr"; for (i = 1; i <= 2000; i++) printf "%d,load,8,%d\n", i, 1048576 + 64 * i }' | stream once.cf
+    run -0 bash -c 'cf-distance --rate 0.1 once.cf | cf-mrc --at 1K'
+    has 1024,16,2000,2000,2000,1.000000000,0.0 "${lines[1]}"
+}
+
 @test "wrong options" {
     run -2 cf-mrc --by shoesize </dev/null
     run -2 cf-mrc --by dist </dev/null

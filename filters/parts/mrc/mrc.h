@@ -60,7 +60,7 @@ uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *
 /* One group's curve. */
 struct line {
     uint64_t accesses, compulsory;
-    double rate;      /* part of the accesses that was sampled, 1 without samples */
+    double rate; /* of sampling, 1 without samples; 0: no access was sampled, no misses are known */
     uint64_t *misses; /* by point, compulsory ones too */
     double *error;    /* of the miss ratio, by point */
 };

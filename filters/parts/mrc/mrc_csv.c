@@ -80,6 +80,12 @@ static const char *word_of(const struct mrc *m, uint64_t value)
     return m->by == CF_OP ? cf_op_name((unsigned)value) : NULL;
 }
 
+/* NAN where there is none, or where it is not known. */
+static double miss_ratio(const struct line *l, size_t point)
+{
+    return l->rate > 0 ? (double)l->misses[point] / (double)l->accesses : NAN;
+}
+
 static void put_line(const struct mrc *m, const struct line *l, const uint64_t *key, size_t points)
 {
     for (size_t i = 0; i < points; i++) {
@@ -93,8 +99,12 @@ static void put_line(const struct mrc *m, const struct line *l, const uint64_t *
         cf_csv_u64(stdout, 0, lines);
         if (m->sets > 1)
             cf_csv_u64(stdout, 0, m->lines[i]);
-        cf_csv_print(stdout, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9f", l->accesses, l->misses[i],
-                     l->compulsory, (double)l->misses[i] / (double)l->accesses);
+        cf_csv_u64(stdout, 0, l->accesses);
+        if (l->rate > 0)
+            cf_csv_print(stdout, ",%" PRIu64 ",%" PRIu64 ",%.9f", l->misses[i], l->compulsory,
+                         miss_ratio(l, i));
+        else
+            fputs(",,,", stdout);
         if (m->sampled)
             cf_csv_f64(stdout, 0, l->error[i], 9);
         cf_csv_end(stdout);
@@ -172,8 +182,7 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
                      (unsigned long long)group[next].value);
         series[s] = (struct cf_chart_series){names[s], cf_series_colour(s)};
         for (size_t i = 0; i < points; i++)
-            value[s * points + i] = (double)line[group[next].number].misses[i] /
-                                    (double)line[group[next].number].accesses;
+            value[s * points + i] = miss_ratio(&line[group[next].number], i);
     }
     for (size_t i = 0; i < points; i++)
         size[i] = (double)(m->lines[i] * m->sets * m->line_size);
@@ -193,6 +202,20 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     c.panel[0] = (struct cf_chart_panel){.title = "miss ratio", .value = value};
     cf_output_draw(&m->tool, &m->o.output, &c, &cf_chart_drawings);
     cf_machine_free(machine);
+}
+
+/* Says of how many curves nothing is known, since the sample has none of their lines. */
+static void report_unknown(struct mrc *m, const struct line *line, size_t groups)
+{
+    size_t unknown = 0;
+
+    for (size_t g = 0; g < groups; g++)
+        unknown += line[g].rate <= 0;
+    if (unknown && (unknown == groups || !m->tool.quiet))
+        cf_fail(&m->tool, unknown == groups ? CF_EXIT_INPUT : CF_EXIT_OK,
+                "the misses of %zu of %zu curves are not known, since no access of theirs is in "
+                "the sample: run cf-distance with a larger --rate or --samples",
+                unknown, groups);
 }
 
 void print_curves(struct mrc *m)
@@ -215,6 +238,7 @@ void print_curves(struct mrc *m)
         put_all(m, line, group, groups, points);
     if (m->by)
         free(group);
+    report_unknown(m, line, groups);
     if (known < m->points && (m->o.at.count || m->o.most || !m->tool.quiet))
         cf_fail(&m->tool, m->o.at.count || m->o.most ? CF_EXIT_INPUT : CF_EXIT_OK,
                 "larger caches are left out: the stream has no distance beyond %" PRIu64

@@ -145,7 +145,9 @@ static void find_errors(const struct mrc *m, const uint64_t *part, const uint64_
         off = l->rate > 0 && left > 0 ? sideways(m, fine, (double)m->lines[i], mean * PARTS * FIXED,
                                                  all * FIXED, l->rate)
                                       : 0;
-        l->error[i] = all > 0 ? sqrt(left * squares * PARTS / (PARTS - 1) + off * off) / all : NAN;
+        squares = left * squares * PARTS / (PARTS - 1) + off * off;
+        /* parts that do not differ, since nothing missed, say nothing of the lines left out */
+        l->error[i] = squares > 0 || left <= 0 ? sqrt(squares) / all : NAN;
     }
 }
 
@@ -154,6 +156,7 @@ void samples_add(const struct mrc *m, size_t group, struct line *l)
     uint64_t *part = cf_need(&m->tool, malloc((PARTS * m->points + 1) * sizeof(*part)));
     uint64_t *fine = cf_need(&m->tool, malloc(m->fine_points * sizeof(*fine)));
     uint64_t accesses = m->accesses[group], compulsory = 0;
+    double stand_for;
 
     for (unsigned p = 0; p < PARTS; p++)
         compulsory += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
@@ -166,9 +169,13 @@ void samples_add(const struct mrc *m, size_t group, struct line *l)
         l->misses[i] += sum < accesses ? sum : accesses;
     }
     l->accesses += accesses;
-    l->compulsory += (compulsory + FIXED / 2) / FIXED;
-    l->rate = accesses ? (double)m->samples[group] / (double)accesses : 1;
-    part_misses(m->fine, group, fine, m->fine_points);
+    compulsory = (compulsory + FIXED / 2) / FIXED;
+    l->compulsory += compulsory < accesses ? compulsory : accesses;
+    compulsory = part_misses(m->fine, group, fine, m->fine_points);
+    stand_for = (double)(cf_curve_total(m->fine, group) + compulsory +
+                         cf_curve_named(m->fine, group, CF_DIST_BEYOND));
+    /* that of lines, which the distances err by: the group may have more or less of its own */
+    l->rate = !accesses ? 1 : stand_for > 0 ? (double)m->samples[group] * FIXED / stand_for : 0;
     find_errors(m, part, fine, l);
     free(part);
     free(fine);
