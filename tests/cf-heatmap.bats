@@ -697,3 +697,14 @@ timed() {
     run -141 --separate-stderr bash -c 'set -o pipefail; cf-heatmap -q --picture - --picture-size 3000x3000 a.cf | head -c 10 >/dev/null'
     [[ ! $stderr ]]
 }
+
+@test "without column op there are no loads to count" {
+    cf-cat --columns addr,time "$ROOT/samples/sort.cf" -o noop.cf
+    for what in "--value loads" "--op flush" "--op store --value accesses --partial"; do
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr cf-heatmap -q $what noop.cf
+        has "table access has no column 'op'" "$stderr"
+    done
+    run -0 bash -c "cf-heatmap -q --all noop.cf | awk -F, '{ n += \$5 } END { print n }'"
+    is 310918
+}

@@ -37,7 +37,7 @@ static void check_partial(struct cf_tool *t, const struct options *o, struct cf_
 void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p, int argc,
                      char **argv)
 {
-    int all = 0, ops_given = 0;
+    int all = 0;
     unsigned table_word = 0;
     const struct cf_option table[] = {
         {"bins", 'b', CF_NUMBER(&o->bins, 1, 1 << 16)},
@@ -47,7 +47,7 @@ void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p,
         {"from", 0, CF_NUMBER(&o->from, 0, UINT64_MAX), .given = &o->from_given},
         {"to", 0, CF_NUMBER(&o->to, 0, UINT64_MAX)},
         {"value", 0, CF_WORD(&o->value, "accesses bytes loads stores misses cost", 0)},
-        {"op", 0, CF_OPS(o->ops), .given = &ops_given},
+        {"op", 0, CF_OPS(o->ops), .given = &o->ops_given},
         {"all", 0, CF_FLAG(&all)},
         {"region", 0, CF_TEXT(&o->region)},
         {"table", 0, CF_WORD(&table_word, "access line", 1)},
@@ -66,12 +66,13 @@ void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p,
     o->table = table_word == 1 ? CF_ACCESS : table_word == 2 ? CF_LINE : 0;
     if (o->from > o->to)
         cf_die(t, CF_EXIT_USAGE, "--from: the time ends before it begins");
-    if (all || !ops_given) {
+    if (!o->ops_given) {
         memset(o->ops, 1, sizeof o->ops);
         o->ops[CF_IFETCH] = (uint8_t)all;
     }
     if (o->value == LOADS || o->value == STORES) {
         unsigned only = o->value == LOADS ? CF_LOAD : CF_STORE;
+
         for (unsigned op = 0; op < 256; op++)
             o->ops[op] = o->ops[op] && op == only;
     }

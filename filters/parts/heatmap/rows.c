@@ -213,6 +213,8 @@ void rows_want(struct work *w)
     cf_reader_want_each(w->reader, CF_SNAPSHOT, CF_OPTIONAL, CF_SNAP, CF_TIME);
     if (o->level_given)
         cf_reader_want(w->reader, CF_LINE, CF_LEVEL, CF_REQUIRED);
+    if (o->ops_given || o->value == LOADS || o->value == STORES)
+        cf_reader_want(w->reader, CF_ACCESS, CF_OP, CF_REQUIRED);
     if (o->value == BYTES)
         cf_reader_want(w->reader, CF_ACCESS, CF_SIZE, CF_REQUIRED);
     if (o->value == COST) {

@@ -25,7 +25,7 @@ struct options {
     unsigned table; /* 0: whatever comes */
     struct cf_output output;
     unsigned linear;
-    int level_given, from_given;
+    int level_given, from_given, ops_given;
 };
 
 /* Everything that the loop works on. */
