@@ -201,6 +201,9 @@ int main(int argc, char **argv)
     if (o.mode == CSV)
         out.csv = csv_new(&t, o.table ? o.table : "access", o.columns, o.decimal);
     if (o.sliced) {
+        cf_reader_want(out.reader, CF_ACCESS, CF_TIME, CF_REQUIRED);
+        cf_reader_want(out.reader, CF_LINE, 0, CF_REQUIRED); /* other recordings are cut, too, */
+        cf_reader_want(out.reader, CF_PAGE, 0, CF_REQUIRED); /* or kept whole */
         cf_tool_span(&t, out.reader, "--slice", &o.slice);
         out.slice = cf_need(&t, slice_new(o.slice.from, o.slice.to, send, &out));
         cf_reader_range(out.reader, o.slice.from, o.slice.to);

@@ -235,6 +235,20 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     [[ ${#lines[@]} == 6 ]]
 }
 
+@test "--slice: accesses without a time are in no span; other recordings need none" {
+    printf 'addr,op\n1,load\n' | cf-capture csv -q | cf-cat --columns addr,op >notime.cf
+    run -1 --separate-stderr cf-cat --csv --slice 0-9 notime.cf
+    [ -z "$output" ]
+    has "table access has no column 'time'" "$stderr"
+    printf 'snapshot,time\n1,10\n' >s.csv
+    printf 'snapshot,set\n1,3\n' | cf-capture csv -q --table line --with snapshot=s.csv >lines.cf
+    printf 'experiment,parameter,repeat,misses,time\nsize,1024,0,3,900\n' | cf-capture csv -q --table probe >probe.cf
+    run -0 cf-cat --csv --table line --slice 0-10 lines.cf
+    is $'snapshot,set\n1,3'
+    run -0 cf-cat --csv --table probe --slice 0-10 probe.cf
+    has size,1024,0,3,900
+}
+
 @test "--slice of random rows against awk" {
     random_csv 100000 5 >a.csv
     stream a.cf a.csv

@@ -698,7 +698,7 @@ timed() {
     [[ ! $stderr ]]
 }
 
-@test "without column op there are no loads to count" {
+@test "without column op there are no loads to count, and without time no bins" {
     cf-cat --columns addr,time "$ROOT/samples/sort.cf" -o noop.cf
     for what in "--value loads" "--op flush" "--op store --value accesses --partial"; do
         # shellcheck disable=SC2086
@@ -707,4 +707,8 @@ timed() {
     done
     run -0 bash -c "cf-heatmap -q --all noop.cf | awk -F, '{ n += \$5 } END { print n }'"
     is 310918
+    cf-cat --columns addr,op "$ROOT/samples/sort.cf" -o notime.cf
+    run -1 --separate-stderr cf-heatmap -q notime.cf
+    has "table access has no column 'time'" "$stderr"
+    [ -z "$output" ]
 }

@@ -199,11 +199,11 @@ void rows_want(struct work *w)
     const struct options *o = w->o;
 
     cf_reader_want_each(w->reader, CF_ACCESS, CF_OPTIONAL, CF_ADDR, CF_PHYS, CF_REGION, CF_PAGENO,
-                        CF_TIME, CF_OP, CF_WEIGHT);
+                        CF_OP, CF_WEIGHT);
     cf_reader_want_each(w->reader, CF_LINE, CF_OPTIONAL, CF_ADDR, CF_PHYS, CF_REGION, CF_PAGENO,
                         CF_SNAP);
     if (o->table != CF_LINE)
-        cf_reader_want(w->reader, CF_ACCESS, 0, CF_REQUIRED);
+        cf_reader_want(w->reader, CF_ACCESS, CF_TIME, CF_REQUIRED);
     if (o->table != CF_ACCESS)
         cf_reader_want(w->reader, CF_LINE, 0, CF_REQUIRED);
     if (!w->tool->quiet)
