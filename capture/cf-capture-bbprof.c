@@ -179,7 +179,7 @@ int main(int argc, char **argv)
         {"none", 0, CF_NUMBER(&none, 1, INT64_MAX)},
         {"all", 0, CF_NUMBER(&all, 1, INT64_MAX)},
         {"region", 0, CF_TEXTS(stated, &names, NAMES_MOST)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads files, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

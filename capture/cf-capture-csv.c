@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         {"table", 't', CF_TEXT(&of)},
         {"clock", 'c', CF_TEXT((const char **)&header.clock_unit)},
         {"hz", 0, CF_NUMBER(&header.clock_hz, 1, UINT64_MAX)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

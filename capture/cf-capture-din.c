@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     const char *output = NULL;
     const struct cf_option options[] = {
         {"size", 's', CF_NUMBER(&m.default_size, 1, 1 << 20)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

@@ -61,7 +61,7 @@ static const char *parse(struct cf_dumpcache *m, int argc, char **argv)
         {"ways", 0, CF_NUMBER(&m->ways, 1, 256)},
         {"line-size", 0, CF_POWER(&line, 16, 4096)},
         {"level", 0, CF_NUMBER(&m->level, 1, 8)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads files, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

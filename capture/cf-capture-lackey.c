@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     const char *output = NULL;
     const struct cf_option options[] = {
         {"instructions", 'i', CF_FLAG(&m.instructions)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

@@ -119,7 +119,7 @@ static void parse(struct setup *s, int argc, char **argv)
         {"clock", 0, CF_NUMBER(&o->clock_hz, 1, UINT64_MAX)},
         {"line-size", 0, CF_POWER(&line_size, 4, 4096)},
         {"warm-up", 0, CF_NUMBER(&o->warm_up, 0, UINT64_MAX)},
-        {"output", 'o', CF_TEXT(&s->output)},
+        {"output", 'o', CF_FILE(&s->output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

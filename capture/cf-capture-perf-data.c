@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     const struct cf_option options[] = {
         {"op", 0, CF_CALL(cf_samples_set_op, &f.samples)},
         {"hold", 0, CF_NUMBER(&hold, 2, 1 << 30)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads files, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     const struct cf_option options[] = {
         {"period", 0, CF_NUMBER(&m.period, 1, UINT64_MAX)},
         {"op", 0, CF_CALL(cf_samples_set_op, &m.rows)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

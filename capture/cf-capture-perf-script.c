@@ -405,7 +405,7 @@ int main(int argc, char **argv)
         {"fields", 'F', CF_CALL(set_fields, &s.fields)},
         {"period", 0, CF_NUMBER(&s.period, 1, UINT64_MAX)},
         {"op", 0, CF_CALL(cf_samples_set_op, &s.rows)},
-        {"output", 'o', CF_TEXT(&output)},
+        {"output", 'o', CF_FILE(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };

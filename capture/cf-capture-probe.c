@@ -98,7 +98,7 @@ static void parse(struct capture *k, int argc, char **argv)
         {"only", 0, CF_CALL(parse_only, &o->only)},
         {"max", 0, CF_SIZE_OF(&o->max)},
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"probe", 0,
          CF_READY("the caches of this machine, by the clock where no event counts misses; "
                   "models of machines, with --on MACHINE")},

@@ -242,7 +242,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     uint64_t fetch_line = 0;
     int is_probe = 0;
     const struct cf_option table[] = {
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"resolve", 0, CF_FLAG(&o->resolve)},
         {"instructions", 'i', CF_FLAG(&o->read.decode.instructions)},
         {"arch", 'a', CF_TEXT(&o->arch)},
@@ -252,7 +252,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"emulator-option", 0, CF_TEXTS(o->extra, &o->extras, MAX_OPTIONS)},
         {"image", 0, CF_TEXTS(o->image, &o->images, MAX_OPTIONS)},
         {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
-        {"command-output", 0, CF_TEXT(&o->command_output)},
+        {"command-output", 0, CF_FILE(&o->command_output)},
         {"probe", 0, CF_FLAG(&is_probe)},
         CF_END_COMMAND_OPTIONS,
     };

@@ -327,7 +327,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     uint64_t fetch_line = 0;
     int probe = 0, follow = 0, alone = 0;
     const struct cf_option table[] = {
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"resolve", 0, CF_FLAG(&o->resolve)},
         {"instructions", 'i', CF_FLAG(&o->read.decode.instructions)},
         {"follow", 'f', CF_FLAG(&follow)}, /* what scripts say since it was no default */
@@ -339,7 +339,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"stack-depth", 0, CF_NUMBER(&o->stack_depth, 0, 64)},
         {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
         {"max-threads", 0, CF_NUMBER(&o->max_threads, 100, 100000)},
-        {"command-output", 0, CF_TEXT(&o->command_output)},
+        {"command-output", 0, CF_FILE(&o->command_output)},
         {"probe", 0, CF_FLAG(&probe)},
         CF_END_COMMAND_OPTIONS,
     };

@@ -61,7 +61,7 @@ static void parse(struct annotate *a, int argc, char **argv)
         {"function", 0, CF_TEXTS(o->function, &o->functions, MOST_GLOBS)},
         {"threshold", 0, CF_FRACTION(&o->threshold, 0, 100, 0), .given = &o->threshold_given},
         {"context", 0, CF_NUMBER(&o->context, 0, MOST_CONTEXT), .given = &o->context_given},
-        {"html", 0, CF_TEXT(&o->output.html)},
+        {"html", 0, CF_FILE(&o->output.html)},
         {"title", 0, CF_TEXT(&o->output.sheet.title)},
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,

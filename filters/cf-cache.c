@@ -76,13 +76,14 @@ static void make_model(struct cache *c)
 {
     struct cf_hierarchy_options h = {.seed = c->o.seed, .masks = c->mask};
     char problem[512];
+    unsigned prefetched = 0;
 
     c->machine = cf_tool_machine(&c->tool, c->o.machine);
     cf_tool_modelled(&c->tool, c->machine);
     c->turns.stated = c->o.cores_stated = c->o.cores;
     h.cores = c->o.cores = cf_tool_cores(c->machine, c->o.cores);
     for (unsigned i = 0; i < c->o.prefetches; i++)
-        set_prefetch(&c->tool, c->machine, c->o.prefetch[i], &h);
+        set_prefetch(&c->tool, c->machine, c->o.prefetch[i], &h, &prefetched);
     for (unsigned i = 0; i < c->o.masks; i++)
         set_mask(&c->tool, c->machine, c->o.mask[i], &c->mask[h.mask_count++]);
     if (c->o.snapshot.every) {

@@ -64,7 +64,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     int rows_given = 0, csv = 0, json = 0, dump = 0, verify = 0, info = 0;
     const struct cf_option table[] = {
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"slice", 0, CF_CALL(set_slice, &o->slice), .given = &o->sliced},
         {"part", 0, CF_CALL(cf_parse_part, &o->part)},
         {"csv", 0, CF_FLAG(&csv)},

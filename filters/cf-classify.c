@@ -132,7 +132,7 @@ static void parse(struct run *r, int argc, char **argv)
         {"summary", 0, CF_FLAG(&r->summary)},
         {"jobs", 'j', CF_NUMBER(&r->jobs, 1, MOST_JOBS)},
         CF_PARTIAL_OPTION(&r->parts.partial),
-        {"output", 'o', CF_TEXT(&r->output)},
+        {"output", 'o', CF_FILE(&r->output)},
         CF_COLUMNS_OPTION(t),
         {"hit", 0, CF_FLAG(&o->hit)},
         {"no-addresses", 0, CF_FLAG(&o->no_addresses)},

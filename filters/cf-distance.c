@@ -95,7 +95,7 @@ static void parse(struct distance *d, int argc, char **argv)
         CF_PARTIAL_OPTION(&d->partial),
         {"stats", 0, CF_FLAG(&d->stats)},
         CF_COLUMNS_OPTION(&d->tool),
-        {"output", 'o', CF_TEXT(&d->output)},
+        {"output", 'o', CF_FILE(&d->output)},
         CF_END_INPUT_OPTIONS,
     };
 

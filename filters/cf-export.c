@@ -64,7 +64,7 @@ static const struct form *parse(struct cf_tool *t, struct export *e, int argc, c
     const struct form *form = NULL;
     const struct cf_option table[] = {
         {"format", 0, CF_CALL(set_format, &form)},
-        {"output", 'o', CF_TEXT(&e->output)},
+        {"output", 'o', CF_FILE(&e->output)},
         {"table", 0, CF_TEXT(&e->table)},
         CF_END_INPUT_OPTIONS,
     };

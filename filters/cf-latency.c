@@ -57,7 +57,7 @@ static void parse(struct latency *l, int argc, char **argv)
         {"level-column", 0, CF_WORD(&level_column, "hit level", 0)},
         {"retime", 0, CF_FLAG(&l->retimes)},
         {"summary", 0, CF_FLAG(&l->summary)},
-        {"output", 'o', CF_TEXT(&l->output)},
+        {"output", 'o', CF_FILE(&l->output)},
         CF_PARTIAL_OPTION(&l->partial),
         CF_COLUMNS_OPTION(&l->tool),
         CF_FORM_OPTIONS,

@@ -71,7 +71,7 @@ static void parse(struct merge *m, int argc, char **argv)
         {"quantum", 0, CF_NUMBER(&o->quantum, 1, (uint64_t)1 << 40), .given = &tuned},
         {"memory", 0, CF_SIZE_OF(&o->memory), .given = &tuned},
         {"schedule", 0, CF_CALL(set_schedule, m)},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         CF_END_INPUT_OPTIONS,
     };
 

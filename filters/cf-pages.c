@@ -56,7 +56,7 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
         {"seed", 0, CF_NUMBER(&p->paged.seed, 0, UINT64_MAX)},
         {"page-size", 0, CF_POWER(&page_size, 64, 1 << 30)},
         {"memory", 0, CF_SIZE_OF(&p->memory)},
-        {"output", 'o', CF_TEXT(output)},
+        {"output", 'o', CF_FILE(output)},
         CF_END_INPUT_OPTIONS,
     };
     static char standard[] = "-";

@@ -84,14 +84,9 @@ static void check(struct work *w)
 
     for (int i = 0; i < 3; i++)
         o->to_stdout += file[i] && !strcmp(file[i], "-");
-    if (o->to_stdout > 1)
-        cf_die(&w->tool, CF_EXIT_USAGE,
-               "only one of --choices, --survivors and --policies may be -");
     if (o->output.picture && o->ways && o->survivors)
         cf_die(&w->tool, CF_EXIT_USAGE,
                "--picture: only one of --choices and --survivors is drawn");
-    if (o->output.picture && !strcmp(o->output.picture, "-") && o->to_stdout)
-        cf_die(&w->tool, CF_EXIT_USAGE, "only one result or picture may be -");
     if (o->policies && !o->accesses)
         cf_die(&w->tool, CF_EXIT_USAGE, "--policies: needs --accesses TRACE");
 }
@@ -100,11 +95,11 @@ static void parse(struct work *w, int argc, char **argv)
 {
     struct options *o = &w->o;
     const struct cf_option table[] = {
-        {"choices", 0, CF_TEXT(&o->ways)},
+        {"choices", 0, CF_FILE(&o->ways)},
         {"ways", 0, CF_OLD("choices")},
-        {"survivors", 0, CF_TEXT(&o->survivors)},
+        {"survivors", 0, CF_FILE(&o->survivors)},
         {"accesses", 0, CF_TEXT(&o->accesses)},
-        {"policies", 0, CF_TEXT(&o->policies)},
+        {"policies", 0, CF_FILE(&o->policies)},
         {"watch", 0, CF_CALL(cf_parse_rising, &o->line), .given = &o->filtered},
         {"lines", 0, CF_OLD("watch")},
         {"pid", 0, CF_NUMBER(&o->pid, 0, UINT32_MAX), .given = &o->pid_given},

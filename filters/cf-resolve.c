@@ -188,7 +188,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"debug-dir", 0, CF_TEXT(&o->where.debug_dir)},
         {"trust", 0, CF_FLAG(&o->where.trust)},
         {"recording", 0, CF_FLAG(&o->recording)},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         CF_COLUMNS_OPTION(t),
         CF_END_INPUT_OPTIONS,
     };

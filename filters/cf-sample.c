@@ -80,7 +80,7 @@ static void parse(struct sample *s, int argc, char **argv)
         {"misses", 0, CF_NUMBER(&f->misses, 1, UINT32_MAX)},
         {"set-misses", 0, CF_NUMBER(&f->set_misses, 1, UINT32_MAX)},
         {"set-window", 0, CF_NUMBER(&f->set_window, 0, 65536)},
-        {"output", 'o', CF_TEXT(&s->output)},
+        {"output", 'o', CF_FILE(&s->output)},
         CF_COLUMNS_OPTION(&s->tool),
         CF_END_INPUT_OPTIONS,
     };

@@ -81,7 +81,7 @@ static void parse(struct select *s, int argc, char **argv)
         {"class", 0, CF_CALL(conditions_add, &s->conditions)},
         {"hit", 0, CF_CALL(conditions_add, &s->conditions)},
         {"invert", 0, CF_FLAG(&s->invert)},
-        {"output", 'o', CF_TEXT(&s->output)},
+        {"output", 'o', CF_FILE(&s->output)},
         CF_COLUMNS_OPTION(&s->tool),
         CF_END_INPUT_OPTIONS,
     };

@@ -41,7 +41,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     const struct cf_option table[] = {
         {"sets", 0, CF_NUMBER(&o->sets, 1, UINT32_MAX)},
         {"line-size", 0, CF_POWER(&o->line_size, 1, UINT64_MAX)},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         CF_COLUMNS_OPTION(t),
         CF_END_INPUT_OPTIONS,
     };

@@ -740,6 +740,31 @@ name: "m\e\u009B\u202E"' >evil.yaml
     verdict
 }
 
+@test "two results in one file: status 2, before anything is read or written" {
+    local p options
+    mkdir -p folder
+    ln -sf x.svg link
+    while read -r p options; do
+        [[ -x $B/bin/$p ]] || continue
+        # shellcheck disable=SC2086
+        go "$p" $options no-such-input.cf </dev/null
+        expect "$p" 2 "for $options"
+        grep -q 'both write' err || complain "$p" "does not say that one result would be lost: $options" err
+        [[ ! -e x.svg ]] || complain "$p" "has written a file"
+    done <<'END'
+cf-cache -m raspberry-pi-4 --summary=x.svg -o x.svg
+cf-heatmap --picture x.svg --html ./folder/../x.svg
+cf-mrc --picture x.svg --html link
+cf-rank --picture - --html -
+cf-policy --accesses a.cf --choices x.svg --policies x.svg
+cf-report --cacheperf --callgrind x.svg --html x.svg
+cf-capture-trace -o x.svg --command-output x.svg -- true
+END
+    # what is no file takes several
+    run -0 cf-cache -q -m raspberry-pi-4 --summary=/dev/null -o /dev/null "$STREAMS/full.cf"
+    verdict
+}
+
 @test "-o FILE: a packed file with the rows that a pipe gets, and no other file beside it" {
     local p
     for p in $(programs annotator); do

@@ -774,6 +774,8 @@ pages_of() {
         # shellcheck disable=SC2086
         run -2 cf-cache -m m.yaml $bad in.cf
     done
+    run -2 cf-cache -m m.yaml --prefetch none:L2 --prefetch next-line --prefetch stride:L1 in.cf
+    has "--prefetch 'stride:L1': a second one of level L1"
     run -2 cf-cache -m m.yaml --colours 0:8 in.cf
     has "L2 has the colours 0 to 7"
     run -3 cf-cache -m m.yaml --pool none.csv:1 in.cf

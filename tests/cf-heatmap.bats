@@ -104,9 +104,6 @@ libc.so.6,40,0,4,2'
     [[ $(total loads.csv) == 3 ]]
     cf-heatmap --value stores small.cf >stores.csv
     [[ $(total stores.csv) == 1 && $(head -n 1 stores.csv) == *,stores ]]
-    # both at once: nothing is a store and a load
-    cf-heatmap --value stores --op load small.cf >none.csv
-    [[ $(wc -l <none.csv) == 1 ]]
 }
 
 @test "--value misses by hit, by class, by the level of samples, and cost" {
@@ -696,6 +693,24 @@ timed() {
     file new.png | grep -q 'PNG image'
     run -141 --separate-stderr bash -c 'set -o pipefail; cf-heatmap -q --picture - --picture-size 3000x3000 a.cf | head -c 10 >/dev/null'
     [[ ! $stderr ]]
+}
+
+@test "options that would be ignored are refused" {
+    while IFS='|' read -r options said; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr cf-heatmap -q $options "$ROOT/samples/sort.cf"
+        has "$said" "$stderr"
+    done <<'END'
+--level 2 --value misses|--value: of snapshots only lines are counted
+--level 2 --table access|--level is of lines of snapshots
+--table line --op load|--op: of snapshots only lines are counted
+--table line --all|--all: of snapshots only lines are counted
+--value loads --op store|--op does not go with --value loads or stores
+--all --op load|--op does not go with --all
+-b 5 -w 100|--bins does not go with --bin-width
+END
+    run -1 --separate-stderr cf-heatmap -q --level 2 "$ROOT/samples/sort.cf"
+    has "none of table line" "$stderr"
 }
 
 @test "without column op there are no loads to count, and without time no bins" {

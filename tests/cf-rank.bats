@@ -641,6 +641,8 @@ END
     [[ $(tail -n 1 got) == "100,50,50,19600" ]] # 16 * (1 + ... + 49), and no object
     run -2 cf-rank --cover=101 a.cf
     run -2 cf-rank --cover=x a.cf
+    run -2 cf-rank --cover -n 3 a.cf
+    has "--cover does not go with --top"
 }
 
 @test "nothing to count: a header, status 0" {
@@ -728,6 +730,8 @@ END
     run -2 cf-rank --value hits --class conflict </dev/null
     run -2 cf-rank --value cost --dist 5 </dev/null
     run -2 cf-rank --value misses --dist 0 </dev/null
+    run -2 cf-rank --value cost --level 2 </dev/null
+    has "--level goes with --value misses or hits"
     run -2 cf-rank --value misses --dist 5 --level 1 </dev/null
 }
 

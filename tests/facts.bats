@@ -236,6 +236,9 @@ warns() {
     cf-cache -m ./m.yaml a.cf | cf-classify -q -m ./m.yaml | cf-latency -m ./m.yaml >m.cf
     cf-cache -m ./n.yaml a.cf | cf-classify -q -m ./n.yaml | cf-latency -m ./n.yaml >n.cf
     warns "column hit has different facts" cf-heatmap -q --value misses --csv m.cf n.cf
+    printf 'time,addr\n1,0\n' | cf-capture csv -c cycles >cycles.cf
+    warns "column time has different facts in the inputs, which the result mixes: clock records; clock cycles" \
+        cf-histogram --csv --column time m.cf cycles.cf
     warns "column class has different facts" cf-report -m ./m.yaml --leon4 m.cf n.cf
     warns "column cost has different facts" cf-rank -q --by thread --value cost m.cf n.cf
     # keys that mean another thing in each

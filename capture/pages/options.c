@@ -170,8 +170,8 @@ void pages_options(struct pages *k, int argc, char **argv)
         {"cpu", 'c', CF_CALL(take_cpu, &o->cpu)},
         {"sched", 's', CF_CALL(take_sched, &o->priority)},
         {"device", 0, CF_TEXT(&o->device)},
-        {"command-output", 0, CF_TEXT(&k->command.command_output)},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"command-output", 0, CF_FILE(&k->command.command_output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"probe", 0, CF_FLAG(&probing)},
         CF_END_COMMAND_OPTIONS,
     };

@@ -162,7 +162,7 @@ static void read_options(struct cf_tool *t, struct cf_perf_options *o, int argc,
     unsigned vendor = 0;
     int vendor_given = 0;
     const struct cf_option table[] = {
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"pid", 0, CF_NUMBER(&o->pid, 1, INT_MAX)},
         {"loads", 0, CF_NUMBER(&o->loads, 100, UINT32_MAX)},
         {"stores", 0, CF_NUMBER(&o->stores, 100, UINT32_MAX)},
@@ -177,7 +177,7 @@ static void read_options(struct cf_tool *t, struct cf_perf_options *o, int argc,
         {"stack-depth", 0, CF_NUMBER(&o->heap.depth, 1, 64)},
         {"throttle", 0, CF_NUMBER(&o->heap.throttle, 0, 100)},
         {"buffer", 0, CF_POWER(&o->buffer, 4096, 1 << 30)},
-        {"command-output", 0, CF_TEXT(&o->command_output)},
+        {"command-output", 0, CF_FILE(&o->command_output)},
         {"dry-run", 0, CF_FLAG(dry)},
         {"vendor", 0, CF_WORD(&vendor, CF_PERF_VENDORS, 0), .given = &vendor_given},
         {"probe", 0, CF_FLAG(probe)},

@@ -235,8 +235,8 @@ void cf_snapshot_options(struct cf_snapshot_options *o, struct cf_observed *obse
         {"cache", 0, CF_CALL(take_cache, o)},
         {"memory", 0, CF_OLD("cache")},
         {"device", 0, CF_TEXT(&o->device)},
-        {"command-output", 0, CF_TEXT(&observed->output)},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"command-output", 0, CF_FILE(&observed->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         {"probe", 0, CF_FLAG(&probing)},
         CF_END_COMMAND_OPTIONS,
     };

@@ -46,8 +46,6 @@ void cf_output_check(const struct cf_tool *t, struct cf_output *o)
                "--picture: the name '%s' does not end in .png, .svg or .pdf, which says its form",
                o->picture);
     o->sheet.form = kind > CF_PDF ? CF_PNG : (enum cf_form)kind;
-    if (to_stdout(o->picture) && to_stdout(o->html))
-        cf_die(t, CF_EXIT_USAGE, "--picture and --html cannot both go to standard output");
     if ((to_stdout(o->picture) || to_stdout(o->html)) && isatty(1))
         cf_die(t, CF_EXIT_USAGE,
                "a picture is not written to a terminal: give --picture or --html a FILE");

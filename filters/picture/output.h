@@ -13,19 +13,18 @@ struct cf_output {
 
 /* The options of struct cf_output `o`. Programs that draw on terminals too have CF_FORM_OPTIONS. */
 #define CF_PICTURE_OPTIONS(o)                                                                      \
-    {"html", 0, CF_TEXT(&(o)->html)}, {"png", 0, CF_OLD("picture")},                               \
+    {"html", 0, CF_FILE(&(o)->html)}, {"png", 0, CF_OLD("picture")},                               \
         {"size", 0, CF_OLD("picture-size")}, CF_DRAW_OPTIONS(o)
 /* The same without a page. */
 #define CF_DRAW_OPTIONS(o)                                                                         \
-    {"picture", 0, CF_TEXT(&(o)->picture)}, {"picture-size", 0, CF_CALL(cf_output_size, (o))},     \
+    {"picture", 0, CF_FILE(&(o)->picture)}, {"picture-size", 0, CF_CALL(cf_output_size, (o))},     \
     {                                                                                              \
         "title", 0, CF_TEXT(&(o)->sheet.title)                                                     \
     }
 void cf_output_size(const struct cf_tool *t, void *output, const char *option, char *text);
 
 /* After all options: takes the form of the picture from its name, and exits with CF_EXIT_USAGE
-   where that names none or where two things, or a picture and a terminal, would come together on
-   standard output. */
+   where that names none or where a picture would go to a terminal. */
 void cf_output_check(const struct cf_tool *t, struct cf_output *o);
 
 /* What standard output gets: a picture (which cf_output_draw() writes), a drawing or CSV. */

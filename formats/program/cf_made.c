@@ -122,7 +122,8 @@ void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t 
 
 /* ---- several ---- */
 
-/* The facts of a column but who stated them, for people; NULL where there are none. */
+/* The facts of a column but who stated them, for people; NULL where there are none. That of time is
+   the header's clock. */
 static char *facts_of(const struct cf_tool *t, const struct cf_header *h, unsigned column)
 {
     const char *name = cf_column_name(column);
@@ -136,6 +137,8 @@ static char *facts_of(const struct cf_tool *t, const struct cf_header *h, unsign
         if (name && !strcmp(f->column, name) && strcmp(f->key, "by") != 0)
             fprintf(out, "%s%s %s", ftell(out) ? ", " : "", f->key, f->value);
     }
+    if (column == CF_TIME && h->clock_unit)
+        fprintf(out, "clock %s", h->clock_unit);
     text = cf_need(t, cf_memory_text(out, &text));
     if (*text)
         return text;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_target.h"
 #include "formats/program/cf_options.h"
 
 enum { MOST = 48, NAME = 64, FIRST = 256 };
@@ -120,6 +121,45 @@ static void act(struct cf_tool *t, const struct cf_option *o, char *text)
         *o->given = 1;
 }
 
+/* The file that an option has written, to be freed; NULL where there is none, or a device or pipe,
+   which takes several. */
+static char *file_of(const struct cf_option *o)
+{
+    const char *const name = o->written ? *(const char **)o->to : NULL;
+    struct cf_target target = {0};
+    char *base, *folder, *file = NULL;
+
+    if (name && cf_target_find(&target, name) == 0 && !target.in_place) {
+        base = strrchr(target.path, '/');
+        base = base ? base + 1 : target.path;
+        if (asprintf(&folder, "%.*s.", (int)(base - target.path), target.path) >= 0) {
+            char *real = realpath(folder, NULL);
+
+            if (asprintf(&file, "%s/%s", real ? real : folder, base) < 0)
+                file = NULL;
+            free(real);
+            free(folder);
+        }
+    }
+    free(target.path);
+    return file;
+}
+
+/* Of two results in one file the first would be lost. */
+static void check_files(const struct cf_tool *t, const struct cf_option *table)
+{
+    for (const struct cf_option *o = table; o->name; o++)
+        for (const struct cf_option *other = table; other < o; other++) {
+            char *a = file_of(other), *b = file_of(o);
+
+            if (a && b && !strcmp(a, b))
+                cf_die(t, CF_EXIT_USAGE, "--%s and --%s both write '%s': give each its own file",
+                       other->name, o->name, *(const char **)o->to);
+            free(a);
+            free(b);
+        }
+}
+
 void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table)
 {
     struct option longs[MOST];
@@ -143,4 +183,5 @@ void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_o
         }
         act(t, o, optarg);
     }
+    check_files(t, table);
 }

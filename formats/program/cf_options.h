@@ -53,6 +53,7 @@ struct cf_option {
     const char *words;
     void (*call)(const struct cf_tool *t, void *to, const char *option, char *text);
     int *given;   /* set to 1 where the option is given, or NULL */
+    int written;  /* the text names a file that the program writes */
     int may_lack; /* --name or --name=TEXT: the text is NULL where there is none */
 };
 
@@ -71,6 +72,8 @@ struct cf_option {
 #endif
 #define CF_FLAG(p) .takes = CF_TAKES_FLAG, .to = CF_POINTER(p, int)
 #define CF_TEXT(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *)
+/* Of a file that is written: cf_options_read() refuses two of one name. */
+#define CF_FILE(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *), .written = 1
 #define CF_TEXTS(array, count, room)                                                               \
     .takes = CF_TAKES_TEXTS, .to = CF_POINTER(array, const char *),                                \
     .second = CF_POINTER(count, unsigned), .most = (room)
@@ -125,7 +128,8 @@ struct cf_option {
     }
 
 /* Acts on all options of the command line in their order; optind is then the first argument that is
-   none. Exits with CF_EXIT_USAGE and a message where one is unknown or its value bad. */
+   none. Exits with CF_EXIT_USAGE and a message where one is unknown or its value bad, or where two
+   name the same file to be written. */
 void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table);
 
 #endif

@@ -26,9 +26,10 @@
 unsigned find_level(const struct cf_tool *t, const struct cf_machine *m, const char *option,
                     const char *name, int last);
 
-/* --prefetch KIND[:LEVEL], and --way-mask CORE:MASK[:LEVEL]. */
+/* --prefetch KIND[:LEVEL], of which `given` has the levels so far, a bit each; and
+   --way-mask CORE:MASK[:LEVEL]. */
 void set_prefetch(const struct cf_tool *t, const struct cf_machine *m, const char *text,
-                  struct cf_hierarchy_options *h);
+                  struct cf_hierarchy_options *h, unsigned *given);
 void set_mask(const struct cf_tool *t, const struct cf_machine *m, const char *text,
               struct cf_way_mask *mask);
 

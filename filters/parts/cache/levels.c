@@ -20,12 +20,16 @@ unsigned find_level(const struct cf_tool *t, const struct cf_machine *m, const c
 }
 
 void set_prefetch(const struct cf_tool *t, const struct cf_machine *m, const char *text,
-                  struct cf_hierarchy_options *h)
+                  struct cf_hierarchy_options *h, unsigned *given)
 {
     char *name = cf_tool_text(t, "%s", text);
     const char *kind = strsep(&name, ":");
     const unsigned level = find_level(t, m, "--prefetch", name, 0);
 
+    if (*given >> level & 1)
+        cf_die(t, CF_EXIT_USAGE, "--prefetch '%s': a second one of level %s: give one", text,
+               m->level[level].name);
+    *given |= 1u << level;
     h->prefetch[level] = cf_parse_word(t, "--prefetch", kind, "none next-line stride");
 }
 

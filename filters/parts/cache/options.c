@@ -47,7 +47,7 @@ void options_read(struct options *o, struct cf_tool *t, int argc, char **argv)
     uint64_t memory = (uint64_t)4 << 30, page = 4096;
     const struct cf_option table[] = {
         {"machine", 'm', CF_TEXT(&o->machine)},
-        {"summary", 0, CF_TEXT(&o->summary_file), .given = &o->summary, .may_lack = 1},
+        {"summary", 0, CF_FILE(&o->summary_file), .given = &o->summary, .may_lack = 1},
         CF_FORM_OPTIONS,
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
         {"prefetch", 0, CF_TEXTS(o->prefetch, &o->prefetches, CF_MAX_LEVELS)},
@@ -67,7 +67,7 @@ void options_read(struct options *o, struct cf_tool *t, int argc, char **argv)
         {"memory", 0, CF_OLD("ram")},
         {"page-size", 0, CF_POWER(&page, 4096, 1 << 30), .given = &o->page_size},
         {"page", 0, CF_OLD("page-size")},
-        {"output", 'o', CF_TEXT(&o->output)},
+        {"output", 'o', CF_FILE(&o->output)},
         CF_COLUMNS_OPTION(t),
         CF_END_INPUT_OPTIONS,
     };

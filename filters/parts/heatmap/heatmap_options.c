@@ -34,13 +34,43 @@ static void check_partial(struct cf_tool *t, const struct options *o, struct cf_
     p->tool = t;
 }
 
+/* What does not go together, and what is counted of which table. */
+static void check_counted(struct cf_tool *t, struct options *o, int all)
+{
+    const int one = o->value == LOADS || o->value == STORES;
+    const char *of_accesses = o->value != ACCESSES ? "value" : o->ops_given ? "op" : "all";
+
+    if (o->ops_given && (all || one))
+        cf_die(t, CF_EXIT_USAGE, "--op does not go with %s",
+               all ? "--all" : "--value loads or stores");
+    if (!o->ops_given) {
+        memset(o->ops, !one, sizeof o->ops);
+        o->ops[CF_IFETCH] = (uint8_t)(all && !one);
+        o->ops[o->value == STORES ? CF_STORE : CF_LOAD] = 1;
+    }
+    if (!o->table && o->level_given)
+        o->table = CF_LINE;
+    if (o->value == ACCESSES && !o->ops_given && !all)
+        of_accesses = NULL;
+    /* times that are asked for are times of accesses: snapshots have numbers */
+    if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || of_accesses))
+        o->table = CF_ACCESS;
+    if (o->table == CF_ACCESS && o->level_given)
+        cf_die(t, CF_EXIT_USAGE, "--level is of lines of snapshots: accesses have none to choose");
+    if (o->table == CF_LINE && o->span.parts)
+        cf_die(t, CF_EXIT_USAGE,
+               "--time: of lines it is numbers of snapshots, of which there are no parts");
+    if (o->table == CF_LINE && of_accesses)
+        cf_die(t, CF_EXIT_USAGE, "--%s: of snapshots only lines are counted", of_accesses);
+}
+
 void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p, int argc,
                      char **argv)
 {
-    int all = 0;
+    int all = 0, bins_given = 0;
     unsigned table_word = 0;
     const struct cf_option table[] = {
-        {"bins", 'b', CF_NUMBER(&o->bins, 1, 1 << 16)},
+        {"bins", 'b', CF_NUMBER(&o->bins, 1, 1 << 16), .given = &bins_given},
         {"bin-width", 'w', CF_NUMBER(&o->width, 1, UINT64_MAX)},
         {"top", 'n', CF_NUMBER(&o->top, 1, UINT32_MAX)},
         {"time", 0, CF_CALL(set_time, o)},
@@ -66,24 +96,9 @@ void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p,
     o->table = table_word == 1 ? CF_ACCESS : table_word == 2 ? CF_LINE : 0;
     if (o->from > o->to)
         cf_die(t, CF_EXIT_USAGE, "--from: the time ends before it begins");
-    if (!o->ops_given) {
-        memset(o->ops, 1, sizeof o->ops);
-        o->ops[CF_IFETCH] = (uint8_t)all;
-    }
-    if (o->value == LOADS || o->value == STORES) {
-        unsigned only = o->value == LOADS ? CF_LOAD : CF_STORE;
-
-        for (unsigned op = 0; op < 256; op++)
-            o->ops[op] = o->ops[op] && op == only;
-    }
-    /* times that are asked for are times of accesses: snapshots have numbers */
-    if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || o->value != ACCESSES))
-        o->table = CF_ACCESS;
-    if (o->table == CF_LINE && o->span.parts)
-        cf_die(t, CF_EXIT_USAGE,
-               "--time: of lines it is numbers of snapshots, of which there are no parts");
-    if (o->table == CF_LINE && o->value != ACCESSES)
-        cf_die(t, CF_EXIT_USAGE, "--value: of snapshots only lines are counted");
+    if (bins_given && o->width)
+        cf_die(t, CF_EXIT_USAGE, "--bins does not go with --bin-width");
+    check_counted(t, o, all);
     cf_output_check(t, &o->output);
     check_partial(t, o, p);
 }

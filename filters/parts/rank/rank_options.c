@@ -125,6 +125,9 @@ static void find_sets(struct rank *k, const char *name, int line_size_given)
         by |= k->c.by[part] == CF_RANK_SET;
     if (!by && name)
         cf_die(k->tool, CF_EXIT_USAGE, "-m goes with --by set alone");
+    if (!by && k->sums.level_given && !cf_sums_has(&k->sums, CF_SUM_MISSES) &&
+        !cf_sums_has(&k->sums, CF_SUM_HITS))
+        cf_die(k->tool, CF_EXIT_USAGE, "--level goes with --value misses or hits, or --by set");
     if (!by)
         return;
     if (!name)
@@ -221,6 +224,8 @@ void rank_options(struct rank *k, int argc, char **argv)
     k->c =
         (struct cf_ranking){.tool = k->tool, .by[0] = CF_RANK_FUNCTION, .keys = 1, .line_size = 64};
     cf_options_read(k->tool, argc, argv, table);
+    if (o->cover && o->top)
+        cf_die(k->tool, CF_EXIT_USAGE, "--cover does not go with --top: it is of all entries");
     o->top_assumed = !o->top && cf_tool_term(k->tool);
     if (!o->top)
         o->top = o->top_assumed ? 20 : UINT64_MAX;
