@@ -198,3 +198,20 @@ test: \"two\" { sleep 600; }"
     PATH=$T/bin:$PATH run -1 long/tests/run-long -b "$B" packages
     has "ok     packages: all was looked at"
 }
+
+@test "run-long: a fuzzer begins with inputs that the program takes, each way it is called; what only refuses is a failure" {
+    run -0 "$ROOT/tests/run-long" -b "$B" inputs
+    has_not FAILED
+    # of each way one is enough, and of no way none
+    mkdir -p tree/tests
+    ln -s "$ROOT"/{formats,samples} tree/
+    sed "s/\[sets\]=.*/[sets]='{NULL},{\"--lines=none\",NULL}'/; s/\[csv\]=.*/[csv]='{NULL},{\"--table=line\",NULL}'/
+        s/\[mrc\]=.*/[mrc]='{\"--by=set\",NULL}'/" "$ROOT/tests/run-long" >tree/tests/run-long
+    run -1 bash tree/tests/run-long -b "$B" inputs:sets inputs:csv inputs:mrc
+    has "cf-sets --lines=none: takes no input to begin with: 2: "
+    has "cf-capture-csv --table=line: takes no input to begin with: none: "
+    has "cf-mrc --by=set: takes no input to begin with: "
+    has "0 passed, 3 failed"
+    run -2 bash tree/tests/run-long -b "$B" inputs:reader
+    has "no target 'reader': "
+}
