@@ -215,3 +215,31 @@ test: \"two\" { sleep 600; }"
     run -2 bash tree/tests/run-long -b "$B" inputs:reader
     has "no target 'reader': "
 }
+
+@test "run-long: an input to begin with of which the program dies is a failure, though a fuzzer leaves it out" {
+    mkdir -p stubs build/fuzz/din/corpus
+    ln -s "$B"/{bin,test} build/
+    printf '#!/bin/sh\n' | tee stubs/make >stubs/objcopy
+    cat >stubs/clang <<'STUB'
+#!/bin/bash
+# makes a fuzzer, whatever it is asked for
+while [ $# -gt 1 ] && [ "$1" != -o ]; do shift; done
+cat >"$2" <<'FUZZER'
+#!/bin/bash
+[[ $1 != -* ]] || exit 0
+for file; do
+    echo "Running: $file"
+    ! grep -q killer "$file" || { echo '==1==ERROR: AddressSanitizer' && exit 1; }
+done
+FUZZER
+chmod +x "$2"
+STUB
+    chmod +x stubs/*
+    PATH=$PWD/stubs:$PATH run -0 "$ROOT/tests/run-long" -b "$PWD/build" -t 1 fuzz:din
+    has "ok     fuzz din: 1 seconds"
+    echo killer >build/fuzz/din/corpus/old
+    PATH=$PWD/stubs:$PATH run -1 "$ROOT/tests/run-long" -b "$PWD/build" -t 1 fuzz:din
+    has "Running: corpus/old"
+    has "==1==ERROR: AddressSanitizer"
+    has "FAILED fuzz din: inputs to begin with"
+}
