@@ -156,9 +156,16 @@ static int give_name(struct cf_writer *w, const char *name)
     return 0;
 }
 
-void cfw_name_output(struct cf_writer *w)
+int cfw_name_output(struct cf_writer *w)
 {
-    (void)give_name(w, w->path);
+    /* a network file system says at a close that it found no room, and at any of them */
+    const int fd = dup(w->fd);
+
+    if (fd < 0 || close(fd) != 0) {
+        cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
+        return -1;
+    }
+    return give_name(w, w->path);
 }
 
 /* The file of a recording becomes visible with its first rows: before, there is nothing to keep,

@@ -445,7 +445,7 @@ static void leave_partial(struct cf_writer *w)
 
 int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size)
 {
-    int result, broken;
+    int result, broken, named = 0;
 
     if (!w)
         return 0;
@@ -464,11 +464,11 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
     if (!w->opened && !w->failed)
         (void)cfw_open_output(w);
     if (!w->failed && w->path && !(w->cut && w->regular))
-        cfw_name_output(w);
+        named = cfw_name_output(w) == 0;
     broken = w->failed;
     if (w->regular && (w->failed || w->cut))
         leave_partial(w);
-    if (w->fd >= 0 && close(w->fd) != 0) {
+    if (w->fd >= 0 && close(w->fd) != 0 && !named) {
         broken = 1;
         cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
     }

@@ -125,7 +125,8 @@ void cfw_fail(struct cf_writer *w, const char *format, ...) CF_PRINTF(2, 3);
 int cfw_room(struct cf_writer *w, void *array, size_t *room, size_t count, size_t width);
 const char *cfw_target(const struct cf_writer *w); /* its name in messages */
 int cfw_open_output(struct cf_writer *w);
-void cfw_name_output(struct cf_writer *w); /* gives the finished file its name */
+/* Gives the finished file its name, when a close says that nothing of it is lost. 0, or -1. */
+int cfw_name_output(struct cf_writer *w);
 int cfw_write_all(struct cf_writer *w, struct iovec *v, int count);
 /* Counts and indexes a frame that is about to be written. */
 int cfw_note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
