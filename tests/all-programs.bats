@@ -765,6 +765,22 @@ END
     verdict
 }
 
+@test "an input that cannot be read to its end: status 3, and no file of its begin, in place of another" {
+    local p
+    for p in $(programs annotator) cf-heatmap cf-mrc cf-rank cf-sweep; do
+        echo before >there.png
+        if program_is "$p" reducer; then
+            go "$p" --picture there.png "$STREAMS/full.cf" /proc/self/mem
+        else
+            go "$p" -o there.png "$STREAMS/full.cf" /proc/self/mem
+        fi
+        expect "$p" 3 "for an input that cannot be read to its end"
+        told "$p" "for an input that cannot be read to its end"
+        [[ $(tr -d '\0' <there.png) == before ]] || complain "$p" "makes a file of its begin"
+    done
+    verdict
+}
+
 @test "-o FILE: a packed file with the rows that a pipe gets, and no other file beside it" {
     local p
     for p in $(programs annotator); do

@@ -374,6 +374,8 @@ int cf_tool_next(struct cf_tool *t, struct cf_reader *r, struct cf_frame **f)
 
     if (came > 0)
         cf_tool_progress(t, r);
+    else if (cf_reader_refused(r))
+        cf_tool_note(t, CF_EXIT_ENVIRONMENT);
     return came;
 }
 
@@ -412,7 +414,7 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
             status = cf_tool_lacks(t, cf_reader_input(r), cf_reader_lacks(r));
         cf_reader_close(r);
     }
-    refused = status == CF_EXIT_ENVIRONMENT;
+    refused = status == CF_EXIT_ENVIRONMENT || t->status == CF_EXIT_ENVIRONMENT;
     if (flush_stdout(t) < 0)
         status = CF_EXIT_ENVIRONMENT;
     if (w) {

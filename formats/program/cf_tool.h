@@ -128,7 +128,7 @@ void cf_tool_set(const struct cf_tool *t, struct cf_frame *f, unsigned column, c
 /* Shows progress, and when it will be done, on standard error when it is a terminal, -q is not
    given and the work takes more than a second. Call once a frame; cheap. */
 void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r);
-/* cf_reader_next(), and progress. */
+/* cf_reader_next(), and progress; notes it where the environment refuses to read on. */
 int cf_tool_next(struct cf_tool *t, struct cf_reader *r, struct cf_frame **f);
 
 /* The same for work of which nobody knows the end: whether it is time for a line, and the line. */
@@ -152,7 +152,8 @@ int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table) CF
    problems; returns the exit status, the worst of these and of what was noted before. A damaged
    input gives CF_EXIT_INPUT, and the end frame is still written since the damage was reported, and
    so does an output that was cut off. An input that the environment refused, and failed output,
-   give CF_EXIT_ENVIRONMENT; the first leaves out the end frame, and a file without its name. */
+   give CF_EXIT_ENVIRONMENT; the first, or a note of it, leaves out the end frame, and a file without
+   its name. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 
 /* Whether what goes to standard output is for people, a table or a drawing, and not CSV or JSON: as
@@ -164,7 +165,8 @@ unsigned cf_tool_columns(void);
 
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
    output, and a device or pipe is written as it is. `write` returns 0, or -1 when that failed.
-   Exits with CF_EXIT_ENVIRONMENT and without the file when anything fails. */
+   Exits with CF_EXIT_ENVIRONMENT and without the file when anything fails; where that was noted
+   before, writes none. */
 void cf_tool_file(const struct cf_tool *t, const char *path,
                   int (*write)(const void *what, FILE *out), const void *what);
 

@@ -50,6 +50,8 @@ void cf_tool_file(const struct cf_tool *t, const char *path,
                    errno ? strerror(errno) : "out of memory");
         return; /* what is not flushed yet, cf_tool_finish() does */
     }
+    if (t->status == CF_EXIT_ENVIRONMENT)
+        return; /* a file that is there is not replaced by a part of what it should be */
     fd = open_target(&target, path, &beside);
     if (fd < 0 || !(out = fdopen(fd, "wb")))
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
