@@ -345,11 +345,13 @@ struct cf_bench *cf_model_bench(struct cf_model *m)
 
 int cf_model_free(struct cf_model *k)
 {
-    char problem[256] = "";
+    char problem[1024] = "";
     int worst = CF_EXIT_OK, ended, status;
 
     (void)!cf_writer_close(k->out, 1, problem, sizeof problem);
     pthread_join(k->reader, NULL);
+    if (!*problem && cf_reader_problem(k->in))
+        snprintf(problem, sizeof problem, "%s", cf_reader_problem(k->in));
     cf_reader_close(k->in);
     for (unsigned i = 0; i < PROGRAMS; i++)
         if (k->child[i] && waitpid(k->child[i], &ended, 0) > 0) {
@@ -357,6 +359,10 @@ int cf_model_free(struct cf_model *k)
             if (status > worst && status != 128 + SIGPIPE)
                 worst = status;
         }
+    if (*problem && worst <= CF_EXIT_INPUT) { /* where not, that program has said why */
+        cf_warn(k->tool, "--on: %s", problem);
+        worst = CF_EXIT_ENVIRONMENT;
+    }
     pthread_mutex_destroy(&k->lock);
     pthread_cond_destroy(&k->done);
     return worst;
