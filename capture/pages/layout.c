@@ -20,14 +20,16 @@ static char *read_file(const char *path, size_t *bytes)
     struct cf_bytes b = {0};
     FILE *f = fopen(path, "re");
     size_t n = 1;
+    int whole;
 
     while (f && n && cf_bytes_room(&b, 65536) == 0) {
         n = fread(b.data + b.used, 1, 65535, f);
         b.used += n;
     }
+    whole = f && !n && !ferror(f) && b.used;
     if (f)
         fclose(f);
-    if (!f || n || !b.used) {
+    if (!whole) {
         free(b.data);
         return NULL;
     }

@@ -62,14 +62,24 @@ static void drop(struct state *s, const char *why)
 
 /* ---- the entry ---- */
 
+static void refused(struct state *s, const char *what, int error)
+{
+    give_up(s);
+    cf_die(&s->k->tool, CF_EXIT_ENVIRONMENT, "%s: %s: %s", s->k->o.argv[0], what, strerror(error));
+}
+
 static int read_layout(struct state *s, struct pages_layout *l)
 {
+    static const char what[] = "its mappings cannot be read";
+
     if (pages_layout_read(l, s->pid, s->between.stub.page) == 0) {
         if (s->run->purpose == PAGES_SAMPLE && pages_layout_like(l, &s->k->layout) != 0)
             cf_out_of_memory(&s->k->tool);
         return 0;
     }
-    drop(s, "its mappings cannot be read");
+    if (cf_is_refusal(errno))
+        refused(s, what, errno);
+    drop(s, what);
     return -1;
 }
 
@@ -278,6 +288,8 @@ static void no_return(struct state *s)
         cf_warn(&k->tool, "%s: was not executed", k->o.argv[0]);
         exit(CF_EXIT_ENVIRONMENT);
     }
+    if (s->phase == BEFORE && cf_watch_refused(s->w))
+        refused(s, "it cannot be looked into", cf_watch_refused(s->w));
     if (cf_command_caught() || (WIFSIGNALED(k->ended) && s->phase == BEFORE && s->run->purpose)) {
         drop(s, "the program was ended by a signal");
     } else if (s->phase == INSIDE && WIFSIGNALED(k->ended)) {
@@ -293,7 +305,7 @@ static void no_return(struct state *s)
                f);
     } else if (!s->calls) {
         drop(s, "the function was not called");
-    } else {
+    } else if (!*s->run->why) {
         snprintf(s->run->why, sizeof s->run->why, "the function was called %u times, not %u",
                  s->calls, k->o.call);
     }

@@ -97,14 +97,27 @@ void cf_watch_free(struct cf_watch *w)
     free(w);
 }
 
+int cf_watch_refused(const struct cf_watch *w)
+{
+    return w->refused;
+}
+
 void cf_watch_tell(struct cf_watch *w)
 {
-    for (unsigned i = 0; i < w->points; i++)
-        if (!(w->found >> i & 1) && w->point[i].symbol)
+    for (unsigned i = 0; i < w->points; i++) {
+        const char *symbol = w->point[i].symbol;
+
+        if (w->found >> i & 1 || !symbol)
+            continue;
+        if (w->refused)
+            cf_fail(w->tool, CF_EXIT_ENVIRONMENT, "%s: symbol '%s' cannot be looked up: %s",
+                    w->option, symbol, strerror(w->refused));
+        else
             cf_warn(w->tool,
                     "%s: no program that ran has a symbol '%s', nor its libraries: is it "
                     "stripped?",
-                    w->option, w->point[i].symbol);
+                    w->option, symbol);
+    }
     if (w->shared && !w->tool->quiet)
         cf_warn(w->tool, "%llu accesses came while another was served and share its snapshot",
                 (unsigned long long)w->shared);

@@ -108,6 +108,10 @@ unsigned cf_watch_begun(const struct cf_watch *w);
 /* How many places a point was found at in one program: 0, 1, or 2 for several. */
 unsigned cf_watch_found(const struct cf_watch *w, unsigned point);
 
+/* What the environment refused, so that a point may have a place that was not found: an errno, or
+   0. */
+int cf_watch_refused(const struct cf_watch *w);
+
 /* Where the first point is that is in several: words that end a message. */
 const char *cf_watch_places(const struct cf_watch *w);
 

@@ -52,6 +52,7 @@ struct cf_watch {
     int stopping;
     int single;                      /* see cf_watch_single() */
     unsigned begun;                  /* programs */
+    int refused;                     /* see cf_watch_refused() */
     int released;                    /* nothing is watched any more: who stops is detached */
     unsigned found, several, warned; /* bits of points */
     char places[1024];               /* of the first point that is in several */
@@ -84,6 +85,9 @@ void cf_watch_unblock(pid_t tid, uint64_t mask);
 
 /* Puts the trap in, or what stood there back, by a thread that stands. -1 with errno. */
 int cf_watch_poke(pid_t tid, struct trap *trap, int in);
+
+/* For cf_watch_refused(), where errno is of that kind. */
+void cf_watch_note_refusal(struct cf_watch *w);
 
 /* A program begins in this process. */
 void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid);

@@ -170,7 +170,8 @@ static const char *unable(pid_t tid)
 
 /* ---- mapping it ---- */
 
-/* Below all that is mapped, where neither heap nor mmap() gets to. */
+/* Below all that is mapped, where neither heap nor mmap() gets to. 0: anywhere,
+   or with errno not known. */
 static uint64_t below(pid_t tid)
 {
     uint64_t lowest = 0;
@@ -192,17 +193,22 @@ const char *cf_watch_stub_map(struct cf_watch *w, pid_t tid, struct cf_watch_stu
     struct thread *t = cf_watch_find_thread(w, tid);
     struct user_regs_struct r;
     const char *why = unable(tid);
-    uint64_t word, at = 0;
+    uint64_t word, at = 0, to;
     int status;
 
     if (why)
         return why;
+    errno = 0;
+    to = below(tid);
+    cf_watch_note_refusal(w);
+    if (!to && cf_watch_refused(w))
+        return "where its memory begins cannot be read";
     if (!t || ptrace(PTRACE_GETREGS, tid, NULL, &r) != 0 || get(tid, r.rip, &word) != 0 ||
         put(tid, r.rip, (word & ~(uint64_t)0xffffff) | call) != 0)
         return "it is gone";
     at = r.rip;
     r.rax = SYS_mmap;
-    r.rdi = below(tid);
+    r.rdi = to;
     r.rsi = BYTES;
     r.rdx = PROT_READ | PROT_WRITE | PROT_EXEC;
     r.r10 = MAP_PRIVATE | MAP_ANONYMOUS;

@@ -4,6 +4,7 @@
  * watch_symbol.h.
  */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -15,6 +16,7 @@
 
 #include "capture/watch/watch_debug.h"
 #include "capture/watch/watch_symbol.h"
+#include "formats/stream/cf.h"
 
 /* A file in a process's memory: its path there, the first address of its first mapping, and the
    place in the file that stands there. */
@@ -88,6 +90,7 @@ struct wanted {
     int libraries;
     unsigned places; /* that differ, up to CF_WATCH_SEVERAL */
     uint64_t addr[CF_WATCH_SEVERAL], in_file[CF_WATCH_SEVERAL], bytes; /* bytes: of the first */
+    int refused;                                                       /* an errno, or 0 */
     char *list; /* of the files that have it, or NULL */
     size_t size;
 };
@@ -171,7 +174,16 @@ static void in_file(int fd, const struct mapped *m, struct wanted *w)
     elf_end(elf);
 }
 
-/* Calls f with each file of the process's memory, those of the program itself or all others. */
+/* Notes what the environment has refused since errno was 0. */
+static void note_refusal(struct wanted *w)
+{
+    if (!w->refused && cf_is_refusal(errno))
+        w->refused = errno;
+    errno = 0;
+}
+
+/* Calls f with each file of the process's memory, those of the program itself or all others. In the
+   end errno is what the environment refused of that, or 0. */
 static void each_file(pid_t pid, int libraries,
                       void (*f)(int fd, const struct mapped *m, struct wanted *w), struct wanted *w)
 {
@@ -180,6 +192,7 @@ static void each_file(pid_t pid, int libraries,
     FILE *maps;
     ssize_t n;
 
+    errno = 0;
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
     n = readlink(path, exe, sizeof exe - 1);
     snprintf(path, sizeof path, "/proc/%d/maps", pid);
@@ -187,6 +200,7 @@ static void each_file(pid_t pid, int libraries,
     if (n <= 0 || !maps || elf_version(EV_CURRENT) == EV_NONE)
         n = 0;
     exe[n] = '\0';
+    note_refusal(w);
     while (n && next_mapped(maps, &m)) {
         const int itself = strcmp(m.path, exe) == 0;
         int fd;
@@ -199,13 +213,16 @@ static void each_file(pid_t pid, int libraries,
         else
             snprintf(path, sizeof path, "/proc/%d/root%s", pid, m.path);
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            continue;
-        f(fd, &m, w);
-        close(fd);
+        if (fd >= 0) {
+            f(fd, &m, w);
+            close(fd);
+        }
+        note_refusal(w);
     }
+    note_refusal(w);
     if (maps)
         fclose(maps);
+    errno = w->refused;
 }
 
 unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr,
@@ -265,6 +282,7 @@ uint64_t cf_watch_entry(pid_t pid)
     uint64_t pair[2], entry = 0;
     FILE *f;
 
+    errno = 0;
     snprintf(path, sizeof path, "/proc/%d/auxv", pid);
     f = fopen(path, "re");
     while (f && !entry && fread(pair, sizeof pair, 1, f) == 1 && pair[0] != AT_NULL)

@@ -11,7 +11,8 @@
 
 /* Of the program itself, or of the libraries (and all other files) in its memory, by their symbol
    tables, or those of the program's debug file: the number of places that have the name, of which
-   *addr is the first, up to CF_WATCH_SEVERAL. Indirect functions do not count. */
+   *addr is the first, up to CF_WATCH_SEVERAL. Indirect functions do not count. As of the next ones
+   that look, errno is 0 or what the environment refused, so that it may be elsewhere too. */
 enum { CF_WATCH_SEVERAL = 16 };
 unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr,
                          uint64_t *bytes);

@@ -50,6 +50,7 @@ static int is_code(pid_t pid, uint64_t addr)
     int code = 0;
     FILE *f;
 
+    errno = 0;
     snprintf(path, sizeof path, "/proc/%d/maps", pid);
     f = fopen(path, "re");
     while (f && !code && fgets(line, sizeof line, f))
@@ -71,6 +72,12 @@ static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
     return bytes;
 }
 
+void cf_watch_note_refusal(struct cf_watch *w)
+{
+    if (!w->refused && cf_is_refusal(errno))
+        w->refused = errno;
+}
+
 /* Finds the places that have none yet, in the program itself or in its libraries. */
 static void place(struct cf_watch *w, struct process *p, pid_t tid, int libraries)
 {
@@ -86,6 +93,7 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
             places = cf_watch_symbol(p->pid, point->symbol, libraries, &addr, &bytes);
         else if (point->linked)
             places = !libraries && cf_watch_bias(p->pid, &addr) == 0;
+        cf_watch_note_refusal(w);
         if (!places)
             continue;
         w->found |= 1u << i;
@@ -100,7 +108,9 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
             p->trap[i].addr = addr;
             if (!is_code(p->pid, addr) || cf_watch_poke(tid, &p->trap[i], 1) != 0) {
                 p->trap[i].addr = 0;
-                warn_once(w, i, "is no code of the program");
+                cf_watch_note_refusal(w);
+                if (!w->refused)
+                    warn_once(w, i, "is no code of the program");
             }
             continue;
         }
@@ -121,6 +131,7 @@ void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid)
     if (p->placed == (1u << w->points) - 1 || w->released)
         return;
     p->entry.addr = cf_watch_entry(p->pid);
+    cf_watch_note_refusal(w);
     if (p->entry.addr && cf_watch_poke(tid, &p->entry, 1) != 0)
         p->entry.addr = 0;
 }
