@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every program while calls fail: memory, open, read, write, close, mmap. Here some of each kind; all
+# Every program while calls fail: memory, open, read, write, close, mmap; and what it leaves. Here some of each kind; all
 # of them are tried by `make check-long` (tests/run-long faults).
 # Takes long: thousands of runs.
 load lib
@@ -15,8 +15,22 @@ setup() {
 kinds() {
     local programs
     mapfile -t programs < <(programs "$@")
-    run -0 "$ROOT/tests/faults/run" -b "$B" -m 10 "${programs[@]}"
-    [[ $(grep -c ' runs, 0 wrong$' <<<"$output") -ge ${#programs[@]} ]] || fail "$output"
+    run -0 "$ROOT/tests/faults/run" -b "$B" -m 8 "${programs[@]}"
+    sed -n 's/^\([^:]*\): [1-9][0-9]* runs, 0 wrong$/\1/p' <<<"$output" | sort -u |
+        same <(printf '%s\n' "${programs[@]}" | sort) - || fail "$output"
+}
+
+@test "a program that is none, or of which nothing is tried, is a failure" {
+    run -1 "$ROOT/tests/faults/run" -b "$B" nosuch
+    is "nosuch: no such program"
+    mkdir tree
+    ln -s "$ROOT"/samples tree/
+    cp -r "$ROOT"/tests tree/
+    sed -i 's/^    cf-capture-din)/    cf-other)/' tree/tests/faults/run
+    run -1 tree/tests/faults/run -b "$B" -m 1 cf-capture-din
+    is "cf-capture-din: not tried: say in one() of tests/faults/run how it is called"
+    run -3 faults -k write -- /bin/true
+    is "faults: true: there is no such call to fail"
 }
 
 @test "annotators: status 3 and a message, or the same output" {
@@ -33,6 +47,47 @@ kinds() {
 
 @test "captures" {
     kinds capture
+}
+
+@test "what a run that failed leaves is found: half a file, one in place of what was there, another file" {
+    cat >half.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char text[8] = "", c = *argv[1];
+    const char *name = strchr("st", c) ? "out.1.tmp" : "out";
+    int there = access("out", F_OK) == 0, in = open("/etc/passwd", O_RDONLY);
+    int out = c != 'b' || there ? open(name, O_CREAT | O_WRONLY | O_TRUNC, 0600) : -1;
+    (void)argc;
+    if (!strchr("wn", c) && (read(in, text, 1) != 1 || read(in, text, 4) != 4))
+        return fprintf(stderr, "half: cannot read; %s\n", c == 't' ? "see out.1.tmp" : ""), 3;
+    if (out < 0) out = open(name, O_CREAT | O_WRONLY, 0600);
+    if (write(out, "x", 1) != 1) return unlink("out"), fprintf(stderr, "half: cannot write\n"), 3;
+    if (name[3]) rename(name, "out");
+    if (write(1, "y", 1) != 1) return fprintf(stderr, "half: %s: cannot write\n", c == 'n' ? "out" : "-"), 3;
+    return 0;
+}
+END
+    cc -o half half.c
+    run -1 faults -k read -f out -- ./half h
+    has "half: read 1: status 3, makes out: half: cannot read"
+    run -0 faults -k read -v 'test -e out' -f out -- ./half h
+    run -1 faults -k read -v 'test -s out' -f out -- ./half h
+    # what was there is there before every other run
+    run -1 faults -k read -f out -- ./half b
+    has "half: read 2: status 3, makes out: half: cannot read"
+    has "half: 3 runs, 1 wrong"
+    run -1 faults -k read -f out -- ./half s
+    has "half: read 1: leaves out.1.tmp: half: cannot read"
+    run -0 faults -k read -f out -- ./half t
+    # one that was whole before another failed, unless it is said of this one
+    run -0 faults -k write -n 2 -f out -- ./half w
+    run -1 faults -k write -n 2 -f out -- ./half n
+    has "half: write 2: status 3, makes out: half: out: cannot write"
+    [[ ! -e out.1.tmp ]]
 }
 
 @test "what is wrong is found: a crash, other output, a status without a message, a leak of errors, what hangs or is left" {

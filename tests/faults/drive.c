@@ -2,21 +2,26 @@
 /*
  * drive.c - runs a program again and again, and each time lets one more call fail.
  *
- *     faults [-k KIND] [-m MOST] [-n NTH] [-f FILE]... [-i FILE] [-b COMMAND] [-c COMMAND] [-a]
- *            [-s] [-w SECONDS] [-x TEXT] -- PROGRAM [ARGUMENT]...
+ *     faults [-k KIND] [-m MOST] [-n NTH] [-f FILE]... [-i FILE] [-b COMMAND] [-c COMMAND] [-v COMMAND]
+ *            [-a] [-s] [-w SECONDS] [-x TEXT] -- PROGRAM [ARGUMENT]...
  *
  * For each KIND (malloc, open, read, write, close, mmap; all without -k) the first call fails, then
  * the second, until a run ends before any has failed; with -m, only MOST of them, spread evenly;
  * with -n that one alone. Standard input is the file -i, or empty; before each run the shell runs
  * the COMMAND. A run is right when it exits
  *     0  with the same standard output and the same files -f as the run without a fault;
- *     3  with a message that begins with the program's name.
- * So a fault in reading an input is 3 too: the input is none the worse for it. With -a the output
- * differs from run to run, and is not compared; with -c what the shell's COMMAND prints about it
- * is. With -s the calls of processes that the PROGRAM starts fail, and not its own; memory and
- * close only with -k, and of one that runs the same program. A run with the TEXT of a -x in its
- * messages is right however it ends. A run that neither calls nor ends for -w SECONDS (120) hangs,
- * and one whose processes do so after the program's end leaves them behind.
+ *     3  with a message that begins with the program's name, and with each file -f as it was
+ *        before: absent, or in every other run what we put there. One that no message names may
+ *        also be that of the run without a fault, or with -v one with which the shell's COMMAND
+ *        ends with 0.
+ * So a fault in reading an input is 3 too: the input is none the worse for it. No other file may be
+ * left in the folder, where temporary ones are as well, but what a message names or what the run
+ * without a fault leaves. With -a the output differs from run to run, and is not compared; with -c
+ * what the shell's COMMAND prints about it is. With -s the calls of processes that the PROGRAM
+ * starts fail, and not its own; memory and close only with -k, and of one that runs the same
+ * program. A run with the TEXT of a -x in its messages is right whatever its status. A run that neither
+ * calls nor ends for -w SECONDS (120) hangs, and one whose processes do so after the program's end
+ * leaves them behind.
  * Each wrong run is one line on standard output; the last line counts the runs. Exit status 0 when
  * all were right, 1 when not, 2 for wrong usage, 3 when runs could not be made.
  *
@@ -56,20 +61,29 @@ static int told(const struct run *r)
     return 0;
 }
 
+static int mentions(const struct run *r, const char *file)
+{
+    return r->err.bytes && strstr(r->err.bytes, file);
+}
+
 /* What is wrong with a run, NULL if nothing. */
 static const char *wrong(const struct run *r, const struct run *whole)
 {
-    static char text[128];
+    static char text[320];
 
-    for (unsigned i = 0; i < excuses; i++)
-        if (r->err.bytes && strstr(r->err.bytes, excused[i]))
-            return NULL;
     if (r->hung)
         return "hangs";
     if (r->left)
         return "leaves processes behind";
     if (WIFSIGNALED(r->status)) {
         snprintf(text, sizeof text, "signal %d", WTERMSIG(r->status));
+        return text;
+    }
+    for (unsigned i = 0; i < excuses; i++)
+        if (mentions(r, excused[i]))
+            return NULL;
+    if (*r->stray) {
+        snprintf(text, sizeof text, "leaves %s", r->stray);
         return text;
     }
     int status = WEXITSTATUS(r->status);
@@ -89,12 +103,19 @@ static const char *wrong(const struct run *r, const struct run *whole)
         snprintf(text, sizeof text, "status %d", status);
         return text;
     }
+    for (unsigned i = 0; i < setup.file_count; i++)
+        if (r->file[i].there && differs(&r->file[i], &before_run) &&
+            ((differs(&r->file[i], &whole->file[i]) && !r->verified) ||
+             mentions(r, setup.files[i]))) {
+            snprintf(text, sizeof text, "status 3, makes %s", setup.files[i]);
+            return text;
+        }
     return told(r) ? NULL : "no message";
 }
 
 /* ---- all runs ---- */
 
-static uint64_t runs, bad;
+static uint64_t runs, failed, bad;
 
 static int try(enum fault_kind kind, uint64_t nth, const struct run *whole)
 {
@@ -109,6 +130,7 @@ static int try(enum fault_kind kind, uint64_t nth, const struct run *whole)
         fflush(stdout);
     }
     runs++;
+    failed += (uint64_t)reached;
     forget(&r);
     return reached;
 }
@@ -145,7 +167,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
     int option;
 
-    while ((option = getopt(argc, argv, "+k:m:n:f:i:b:c:asw:x:")) != -1) {
+    while ((option = getopt(argc, argv, "+k:m:n:f:i:b:c:v:asw:x:")) != -1) {
         switch (option) {
         case 'k':
             if (kind_named(optarg) < 0)
@@ -170,6 +192,9 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case 'c':
             setup.compared = optarg;
+            break;
+        case 'v':
+            setup.verifies = optarg;
             break;
         case 'a':
             any_output = 1;
@@ -208,6 +233,10 @@ static int all_runs(const struct options *o)
             else
                 try_all((enum fault_kind)k, o->most, &whole);
         }
+    if (!failed) {
+        fprintf(stderr, "faults: %s: there is no such call to fail\n", name);
+        return 3;
+    }
     printf("%s: %" PRIu64 " runs, %" PRIu64 " wrong\n", name, runs, bad);
     return bad ? 1 : 0;
 }
@@ -222,7 +251,7 @@ int main(int argc, char **argv)
     if (parse(argc, argv, &o) != 0 || n <= 0) {
         fprintf(stderr,
                 "usage: faults [-k KIND] [-m MOST] [-n NTH] [-f FILE]... [-i FILE] [-b COMMAND] "
-                "[-c COMMAND] [-a] [-s] [-x TEXT]... -- PROGRAM [ARGUMENT]...\n");
+                "[-c COMMAND] [-v COMMAND] [-a] [-s] [-x TEXT]... -- PROGRAM [ARGUMENT]...\n");
         return 2;
     }
     self[n] = '\0';

@@ -4,6 +4,7 @@
  * kernel asks us about each (seccomp_unotify(2)). Memory and close are the preloaded library's, see
  * preload.c.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -90,8 +91,10 @@ static void redirect(const char *path, int flags, int to)
 static void child(int gate)
 {
     const struct rlimit core = {0, 0}, cpu = {CPU_SECONDS, CPU_SECONDS};
-    char c;
+    char c, folder[4096];
 
+    if (!getcwd(folder, sizeof folder))
+        _exit(126);
     setpgid(0, 0);
     setrlimit(RLIMIT_CORE, &core);
     setrlimit(RLIMIT_CPU, &cpu);
@@ -100,6 +103,7 @@ static void child(int gate)
     redirect("fault.err", O_WRONLY | O_CREAT | O_TRUNC, 2);
     setenv("LD_PRELOAD", setup.preload, 1);
     setenv("CF_FAULTS", setup.page_name, 1);
+    setenv("TMPDIR", folder, 1); /* what stays there is seen */
     if (kinds[page->kind].error) {
         /* As no call that the filter asks about may come before it is heard, the parent takes the
            listener itself; its number is all that it needs. */
@@ -236,6 +240,68 @@ static struct content printed(const char *shell)
     return take("fault.seen");
 }
 
+/* ---- the folder ---- */
+
+static char content_before[] = "what was there before the run\n";
+const struct content before_run = {content_before, sizeof content_before - 1, 1};
+
+static char **known; /* names that no run has made, or the first one, and not those of files */
+static size_t known_count;
+
+static int is_known(const char *entry)
+{
+    for (size_t i = 0; i < known_count; i++)
+        if (strcmp(known[i], entry) == 0)
+            return 1;
+    for (unsigned i = 0; i < setup.file_count; i++)
+        if (strcmp(setup.files[i], entry) == 0)
+            return 1;
+    return 0;
+}
+
+static void know(const char *entry)
+{
+    known = realloc(known, (known_count + 1) * sizeof *known);
+    if (!known || !(known[known_count++] = strdup(entry)))
+        die(entry);
+}
+
+/* With a run: what it has left, else what it finds. */
+static void look_around(struct run *r)
+{
+    static int ran;
+    const struct dirent *e;
+    DIR *d = opendir(".");
+
+    if (!d)
+        die("the folder");
+    while ((e = readdir(d))) {
+        if (is_known(e->d_name))
+            continue;
+        if (!r || !ran) {
+            know(e->d_name);
+            continue;
+        }
+        if (!r->err.bytes || !strstr(r->err.bytes, e->d_name))
+            snprintf(r->stray, sizeof r->stray, "%s", e->d_name);
+        if (unlink(e->d_name) != 0)
+            die(e->d_name);
+    }
+    closedir(d);
+    ran |= r != NULL;
+}
+
+static void put_before(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0 || write(fd, before_run.bytes, before_run.size) != (ssize_t)before_run.size ||
+        close(fd) != 0)
+        die(path);
+}
+
+/* ---- a run ---- */
+
 struct run run_once(enum fault_kind kind, uint64_t nth)
 {
     struct run r = {0};
@@ -244,12 +310,16 @@ struct run run_once(enum fault_kind kind, uint64_t nth)
     char c;
 
     *page = (struct faults){.kind = kind, .nth = nth, .started = setup.started};
-    for (unsigned i = 0; i < setup.file_count; i++)
+    for (unsigned i = 0; i < setup.file_count; i++) {
         unlink(setup.files[i]);
+        if (nth % 2 == 0)
+            put_before(setup.files[i]);
+    }
     /* what the program leaves behind becomes ours, but not what the command before it left */
     if (prctl(PR_SET_CHILD_SUBREAPER, 0) < 0 || (setup.before && system(setup.before) != 0) ||
         prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         die(setup.before ? setup.before : "prctl");
+    look_around(NULL);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0 || (pid = fork()) < 0)
         die("fork");
     if (pid == 0) {
@@ -285,6 +355,8 @@ struct run run_once(enum fault_kind kind, uint64_t nth)
     r.err = take("fault.err");
     for (unsigned i = 0; i < setup.file_count; i++)
         r.file[i] = take(setup.files[i]);
+    look_around(&r);
+    r.verified = setup.verifies && r.status && system(setup.verifies) == 0;
     if (setup.compared && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0)
         r.seen = printed(setup.compared);
     return r;
