@@ -3,8 +3,8 @@
  * make_parts FILE SEED SEGMENTS FRAMES [sampled | all]: a packed file of random accesses, with all
  * columns that filters add, in so many segments of so many small frames of accesses, with rows of
  * the other tables between them, for cf-cat.bats and partial.bats. With `sampled`, distances stand
- * for more than one access, or are of lines that are not in the sample; with `all`, accesses have no
- * weight, and are no samples. Processes begin, threads
+ * for more than one access, or are of lines that are not in the sample; with `all`, accesses have
+ * no weight, and are no samples. Processes begin, threads
  * get names, objects come, go and come again at the same address, and strings are defined when
  * they are first used.
  *
