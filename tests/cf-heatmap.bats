@@ -145,16 +145,18 @@ a,2,0,4,180'
 
 @test "weights of samples are counted, and large sums are kept whole" {
     stream weights.cf <<'END'
-time,op,addr,region,page,weight
-0,load,0x1000,a,1,5000000000
-0,load,0x1000,a,1,4294967296
-1000000,load,0x1000,a,1,1
-1000001,load,0x2000,a,2,18446744073709551615
-1000001,load,0x2000,a,2,18446744073709551615
+time,op,addr,region,page,weight,size
+0,load,0x1000,a,1,5000000000,1
+0,load,0x1000,a,1,4294967296,1
+1000000,load,0x1000,a,1,1,1
+1000001,load,0x2000,a,2,2000000000000000,4294967295
+1000001,load,0x2000,a,2,2000000000000000,4294967295
 END
     run -0 cf-heatmap --bins 1 weights.cf
     has ',9294967297'
+    has ',4000000000000000'
     # more than 64 bits hold stays at the most
+    run -0 cf-heatmap --bins 1 --value bytes weights.cf
     has ',18446744073709551615'
 }
 

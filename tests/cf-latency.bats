@@ -316,14 +316,14 @@ END
         echo 'latency: {L1: 1000000000, L2: 1000000000, L3: 1000000000, L4: 1000000000, L5: 1000000000, memory: 0}'
         echo latency_rule: added
     } >large.yaml
-    stream in.cf <<<$'addr,hit,weight\n0x40,4,1\n0x80,5,1\n0x80,255,18446744073709551615'
+    stream in.cf <<<$'addr,hit,weight\n0x40,4,1\n0x80,5,1\n0x80,255,4503599627370494'
     cf-latency -m large.yaml in.cf | rows access - >out.csv
     run -0 column cost out.csv
     is "4000000000
 4294967295
 4294967295"
     run -0 cf-latency -m large.yaml --summary in.cf
-    has "memory,load,18446744073709551615,18446744073709551615,"
+    has "memory,load,4503599627370494,18446744073709551615,"
 }
 
 @test "everything else is handed on" {

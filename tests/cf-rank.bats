@@ -250,7 +250,7 @@ strings() {
         for (i = 0; i < 6000; i++) {
             high = rand() < .5 ? 0 : int(rand() * 65536)
             printf "%d,%d,0x%04x%08x,%.0f,%d\n", i, 1 + int(rand() * 3000) * int(rand() * 2), high,
-                int(rand() * 2 ^ (1 + int(rand() * 31))), rand() < .6 ? 1 + int(rand() * 3) : rand() * 2 ^ 52, rand() < .5 ? 1 : 255
+                int(rand() * 2 ^ (1 + int(rand() * 31))), rand() < .6 ? 1 + int(rand() * 3) : rand() * 2 ^ 40, rand() < .5 ? 1 : 255
         } }' | stream a.cf -
     ordered() { # KEYS VALUES: of so many keys with so many values at least
         awk -F, -v keys="$1" -v values="$2" '

@@ -98,3 +98,36 @@ END
     run -1 cf-distance short.cf
     has "no column 'addr'"
 }
+
+@test "weights that add up to more than 2^52 are refused wherever they are read, so that no sum wraps" {
+    local program
+    a_machine >/dev/null
+    weights() { printf 'time,op,size,addr,weight,dist,hit\n'; for w in "$@"; do echo "1,load,8,0x1000,$w,5,255"; done; }
+    weights 4503599627370495 1 | cf-capture csv -q >most.cf
+    weights 4503599627370495 2 | cf-capture csv -q >more.cf
+    weights 18446744073709551615 | cf-capture csv -q >one.cf
+    while read -r program; do
+        # shellcheck disable=SC2086
+        run -0 $program most.cf
+        has 4503599627370496
+        for file in "more.cf" "one.cf" "most.cf one.cf"; do
+            # shellcheck disable=SC2086
+            run -1 --separate-stderr $program $file
+            has "the weights of accesses add up to more than 2^52" "$stderr"
+        done
+    done <<'END'
+cf-mrc -q
+cf-rank -q --by op --value accesses,misses
+cf-heatmap -q
+cf-histogram -q --column size
+END
+    # whose counts are finer
+    run -1 --separate-stderr cf-histogram most.cf
+    has "the distances stand for more than 2^47 accesses" "$stderr"
+    weights 140737488355327 | cf-capture csv -q | cf-histogram | grep -q '^4,7,140737488355327,1.0'
+    printf 'time,addr,dist,dist_weight,weight\n1,0,5,1000,1099511627776\n' | cf-capture csv -q >both.cf
+    for program in cf-mrc cf-histogram; do
+        run -1 --separate-stderr $program both.cf
+        has "stand for more than 2^47 accesses" "$stderr"
+    done
+}

@@ -157,6 +157,25 @@ static const void *unified_values(struct cf_reader *r, unsigned i)
     return number;
 }
 
+/* Adds up the weights of accesses, so that no sum of them wraps. -1 where they are more than may
+   be, which is then noted. */
+static int weigh(struct cf_reader *r, const uint64_t *weight)
+{
+    uint64_t left = CF_WEIGHTS_MOST - r->weights;
+
+    for (uint32_t i = 0; i < r->frame.rows; i++) {
+        if (weight[i] > left) {
+            cfr_damage(r, r->frame.offset,
+                       "the weights of accesses add up to more than 2^52, which no recording has: "
+                       "what made the stream wrote wrong ones");
+            return -1;
+        }
+        left -= weight[i];
+    }
+    r->weights = CF_WEIGHTS_MOST - left;
+    return 0;
+}
+
 static int decode(struct cf_reader *r, const uint8_t *wanted)
 {
     struct cf_frame *f = &r->frame;
@@ -169,7 +188,7 @@ static int decode(struct cf_reader *r, const uint8_t *wanted)
             continue;
         c->values =
             c->type == CF_STR && r->unify ? unified_values(r, i) : column_values(r, i, &blob);
-        if (!c->values)
+        if (!c->values || (c->id == CF_WEIGHT && f->table == CF_ACCESS && weigh(r, c->values) != 0))
             return -1;
     }
     return 0;

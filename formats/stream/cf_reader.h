@@ -23,6 +23,10 @@ enum {
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
 
+/* What the weights of accesses may add up to: so a sum of them fits into 64 bits, and one of bytes
+   or cycles of up to 4,096 an access. All accesses of 64 cores in a day are about as many. */
+#define CF_WEIGHTS_MOST ((uint64_t)1 << 52)
+
 struct want {
     uint16_t table, column;
     uint8_t need;
@@ -93,6 +97,7 @@ struct cf_reader {
     struct cf_coded coded[CF_MAX_COLUMNS]; /* the frame's columns as they came */
     unsigned coded_columns;
     struct cf_bytes made[CF_MAX_COLUMNS]; /* values that the decoder does not hold */
+    uint64_t weights;                     /* of the accesses decoded so far, added up */
     uint64_t number;
     size_t frame_bytes, frame_rows, taken; /* of the packed frame before pos, and rows handed out */
 

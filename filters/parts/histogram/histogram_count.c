@@ -105,8 +105,13 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
                        : FIXED;
 
         n = n >= 0 && n < 1e15 ? n : 0; /* what no sampling can give */
+        h->weighed += (weight ? (double)weight[i] : 1) * n;
         h->weights[i] = (weight ? weight[i] : 1) * (uint64_t)(n + 0.5);
     }
+    if (h->weighed > 0x1p63)
+        cf_die(&h->tool, CF_EXIT_INPUT,
+               "the distances stand for more than 2^47 accesses, which no recording has: "
+               "what made column weight or dist_weight wrote wrong numbers");
     return h->weights;
 }
 

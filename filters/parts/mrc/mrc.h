@@ -45,6 +45,7 @@ struct mrc {
     struct cf_curve *fine;    /* the same by group, at FINE sizes in each doubling */
     size_t fine_points;
     uint64_t *fine_lines;
+    double weighed;     /* accesses that all samples stand for */
     uint64_t *accesses; /* by group: sampled and not sampled ones */
     uint64_t *samples;  /* by group: sampled ones */
     size_t room;        /* groups in these two */

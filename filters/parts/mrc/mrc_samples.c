@@ -84,13 +84,18 @@ int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t i = m->part[k], g = group ? group[i] : 0;
         const uint64_t w = weight ? weight[i] : 1;
-        const double s = stands_for[i];
+        const double s = stands_for[i] >= 1 && stands_for[i] < 1e12 ? stands_for[i] : 1;
 
+        m->weighed += (double)w * s;
         m->samples[g] += w;
         m->dist[k] = dist[i];
-        m->weight[k] = w * (s >= 1 && s < 1e12 ? (uint64_t)(s * FIXED + 0.5) : FIXED);
+        m->weight[k] = w * (uint64_t)(s * FIXED + 0.5);
         m->part[k] = g * PARTS + part_of(addr[i] >> shift);
     }
+    if (m->weighed * FIXED > 0x1p63)
+        cf_die(&m->tool, CF_EXIT_INPUT,
+               "the samples stand for more than 2^47 accesses, which no recording has: "
+               "what made column weight or dist_weight wrote wrong numbers");
     if (cf_curve_add(m->sampled, m->dist, m->part, m->weight, n, groups * PARTS) != 0)
         return -1;
     for (uint32_t i = 0; group && i < n; i++)
