@@ -67,6 +67,7 @@ struct options {
 };
 
 enum {
+    OPTION = 32,        /* bytes of one with a number */
     LATE = 20,          /* in CF_COMMAND_FLUSH_MS */
     MAX_THREADS = 2000, /* Valgrind touches 7 KB for each when it starts */
 };
@@ -153,11 +154,25 @@ static int make_directories(struct capture *k)
 
 /* ---- running ---- */
 
+/* Opens a file that stays open in what is run, and makes an option of its number. */
+static void give(const struct cf_tool *t, char to[OPTION], const char *name, const char *path,
+                 int flags)
+{
+    int fd = open(path, flags, 0600);
+
+    if (fd < 0) {
+        cf_warn(t, "%s: %s", path, strerror(errno));
+        _exit(CF_EXIT_ENVIRONMENT);
+    }
+    snprintf(to, OPTION, "%s=%d", name, fd);
+    /* cppcheck-suppress resourceLeak */
+}
+
 static void run_child(const struct capture *k, struct cf_command *run, const struct options *o,
                       const char *tool, char **argv)
 {
     char directory[PATH_MAX + 16], spare[PATH_MAX + 16], path[PATH_MAX + 16], depth[32],
-        threads[32], stack[40], proc[32], log[32];
+        threads[32], stack[40], proc[OPTION], log[OPTION];
     char *function = NULL;
     struct rlimit limit;
     const char **line;
@@ -170,10 +185,9 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
         _exit(CF_EXIT_ENVIRONMENT);
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory[0]);
     snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
-    /* these stay open */
-    snprintf(proc, sizeof(proc), "--proc=%d", open("/proc", O_RDONLY | O_DIRECTORY));
+    give(k->tool, proc, "--proc", "/proc", O_RDONLY | O_DIRECTORY);
     snprintf(path, sizeof(path), "%s/log", k->directory[0]);
-    snprintf(log, sizeof(log), "--log-fd=%d", open(path, O_WRONLY | O_CREAT | O_APPEND, 0600));
+    give(k->tool, log, "--log-fd", path, O_WRONLY | O_CREAT | O_APPEND);
     snprintf(depth, sizeof(depth), "--stack-depth=%u", o->stack_depth);
     snprintf(threads, sizeof(threads), "--max-threads=%u", o->max_threads);
     /* By itself it would take 16 MiB at most. */

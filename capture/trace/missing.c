@@ -39,7 +39,7 @@ static const char *reason(int error)
     case EFBIG:
         return "raise the limit of file sizes (ulimit -f)";
     case EIO:
-        return "the pipe to this program failed";
+        return "the pipe to this program failed, or /proc";
     case EACCES:
     case ENOENT:
         return "they changed to a user or a root directory without access to the shared memory of "

@@ -7,6 +7,8 @@
  */
 #include "tool.h"
 
+#include "pub_tool_basics.h"
+
 /* Functions of Valgrind's core that its tool headers do not declare. */
 extern SysRes VG_(do_syscall)(UWord number, RegWord a1, RegWord a2, RegWord a3, RegWord a4,
                               RegWord a5, RegWord a6);

@@ -18,6 +18,7 @@
 /* Functions of Valgrind's core that its tool headers do not declare. */
 extern SysRes VG_(do_syscall)(UWord number, RegWord a1, RegWord a2, RegWord a3, RegWord a4,
                               RegWord a5, RegWord a6);
+extern SysRes VG_(mk_SysRes_Error)(UWord error);
 extern Int VG_(sigtimedwait_zero)(const vki_sigset_t *set, vki_siginfo_t *info);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
@@ -348,7 +349,7 @@ static void use_scratch(void)
 
 static void start(struct cf_wire_token *token)
 {
-    UWord error = fifo < 0 ? 0 : cf_numbers_process() ? cf_ring_make(&ring) : VKI_ESRCH;
+    UWord error = fifo < 0 ? 0 : cf_numbers_process() ? cf_ring_make(&ring) : VKI_EIO;
 
     if (fifo < 0 || error) {
         token->type = CF_WIRE_TOKEN_UNRECORDED;
@@ -427,7 +428,7 @@ void cf_transport_open(void)
 {
     struct cf_wire_token token = {.origin = CF_WIRE_FIRST, .parent = cf_numbers_parent()};
     HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
-    SysRes r = open_fifo();
+    SysRes r = cf_numbers_process() ? open_fifo() : VG_(mk_SysRes_Error)(VKI_EIO);
 
     if (!sr_isError(r)) {
         r = VG_(dup)(2);
