@@ -15,7 +15,7 @@ setup() {
 kinds() {
     local programs
     mapfile -t programs < <(programs "$@")
-    run -0 "$ROOT/tests/faults/run" -b "$B" -m 8 "${programs[@]}"
+    run -0 "$ROOT/tests/faults/run" -b "$B" -m 7 "${programs[@]}"
     sed -n 's/^\([^:]*\): [1-9][0-9]* runs, 0 wrong$/\1/p' <<<"$output" | sort -u |
         same <(printf '%s\n' "${programs[@]}" | sort) - || fail "$output"
 }
@@ -39,6 +39,12 @@ kinds() {
 
 @test "reducers and their pictures" {
     kinds reducer
+}
+
+@test "a page for a browser, each allocation: nothing is left out of it, and no other file stays" {
+    make_stream full | cf-cat -q --slice 0-30 -o tiny.cf
+    run -0 faults -k malloc -f a.html -- cf-heatmap -q --html a.html tiny.cf
+    has " runs, 0 wrong"
 }
 
 @test "importers" {

@@ -153,20 +153,24 @@ static void write_named(const struct heat_map *map, const struct cf_counts *numb
         put_held(&p);
 }
 
-static void write_names(const struct heat_map *map, FILE *out)
-{
+/* A map, and where it has names their numbers. */
+struct page {
+    const struct heat_map *map;
+    struct cf_counts *number;
     struct cf_count *list;
     size_t count;
-    struct cf_counts *number = number_names(map, &list, &count);
+};
 
-    if (!number)
-        return; /* a page without names is none the worse */
+static void write_names(const struct page *p, FILE *out)
+{
+    const struct heat_map *map = p->map;
+
     fprintf(out, ",\n\"names\":{\"width\":%.17g,\"list\":[",
             ldexp(1, (int)heat_names_shift(map->names)));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         char name[LONGEST_NAME];
         const int n =
-            snprintf(name, sizeof name, "%s", map->function(map->reader, (uint32_t)list[i].b));
+            snprintf(name, sizeof name, "%s", map->function(map->reader, (uint32_t)p->list[i].b));
 
         if (n >= (int)sizeof name)
             strcpy(name + sizeof name - 4, "...");
@@ -174,15 +178,14 @@ static void write_names(const struct heat_map *map, FILE *out)
         cf_json_text(out, "", name);
     }
     fputs("],\n\"cells\":\"", out);
-    write_named(map, number, out);
+    write_named(map, p->number, out);
     fputs("\"}", out);
-    cf_counts_free(number);
-    free(list);
 }
 
 static void write_data(const void *what, FILE *out)
 {
-    const struct heat_map *map = what;
+    const struct page *p = what;
+    const struct heat_map *map = p->map;
     char title[128], summary[512];
 
     heat_title(map, title, sizeof title);
@@ -210,14 +213,21 @@ static void write_data(const void *what, FILE *out)
     fputs("],\n\"data\":\"", out);
     write_cells(map, out);
     fputc('"', out);
-    if (map->names)
-        write_names(map, out);
+    if (p->number)
+        write_names(p, out);
     fputc('}', out);
 }
 
 int heat_html(const void *what, FILE *out)
 {
     const struct heat_map *map = what;
+    struct page p = {.map = map->fine ? map->fine : map};
+    int status;
 
-    return cf_page(out, &heat_page, write_data, map->fine ? map->fine : map);
+    if (p.map->names && !(p.number = number_names(p.map, &p.list, &p.count)))
+        return -1;
+    status = cf_page(out, &heat_page, write_data, &p);
+    cf_counts_free(p.number);
+    free(p.list);
+    return status;
 }

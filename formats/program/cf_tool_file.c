@@ -53,12 +53,13 @@ void cf_tool_file(const struct cf_tool *t, const char *path,
     if (t->status == CF_EXIT_ENVIRONMENT)
         return; /* a file that is there is not replaced by a part of what it should be */
     fd = open_target(&target, path, &beside);
-    if (fd < 0 || !(out = fdopen(fd, "wb")))
-        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
-    errno = 0;
-    bad = write(what, out);
-    bad |= fflush(out) || ferror(out);
-    bad |= fclose(out) != 0;
+    out = fd < 0 ? NULL : fdopen(fd, "wb");
+    bad = !out;
+    if (out) {
+        errno = 0;
+        bad = write(what, out) || fflush(out) || ferror(out);
+        bad |= fclose(out) != 0;
+    }
     if (!bad && beside)
         bad = rename(beside, target.path) != 0;
     if (bad) {
