@@ -97,11 +97,6 @@ void cf_watch_free(struct cf_watch *w)
     free(w);
 }
 
-int cf_watch_refused(const struct cf_watch *w)
-{
-    return w->refused;
-}
-
 void cf_watch_tell(struct cf_watch *w)
 {
     for (unsigned i = 0; i < w->points; i++) {

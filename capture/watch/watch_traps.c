@@ -72,6 +72,11 @@ static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
     return bytes;
 }
 
+int cf_watch_refused(const struct cf_watch *w)
+{
+    return w->refused;
+}
+
 void cf_watch_note_refusal(struct cf_watch *w)
 {
     if (!w->refused && cf_is_refusal(errno))

@@ -152,8 +152,8 @@ int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table) CF
    problems; returns the exit status, the worst of these and of what was noted before. A damaged
    input gives CF_EXIT_INPUT, and the end frame is still written since the damage was reported, and
    so does an output that was cut off. An input that the environment refused, and failed output,
-   give CF_EXIT_ENVIRONMENT; the first, or a note of it, leaves out the end frame, and a file without
-   its name. */
+   give CF_EXIT_ENVIRONMENT; the first, or a note of it, leaves out the end frame, and a file
+   without its name. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 
 /* Whether what goes to standard output is for people, a table or a drawing, and not CSV or JSON: as

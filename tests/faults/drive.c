@@ -2,8 +2,8 @@
 /*
  * drive.c - runs a program again and again, and each time lets one more call fail.
  *
- *     faults [-k KIND] [-m MOST] [-n NTH] [-f FILE]... [-i FILE] [-b COMMAND] [-c COMMAND] [-v COMMAND]
- *            [-a] [-s] [-w SECONDS] [-x TEXT] -- PROGRAM [ARGUMENT]...
+ *     faults [-k KIND] [-m MOST] [-n NTH] [-f FILE]... [-i FILE] [-b COMMAND] [-c COMMAND]
+ *            [-v COMMAND] [-a] [-s] [-w SECONDS] [-x TEXT] -- PROGRAM [ARGUMENT]...
  *
  * For each KIND (malloc, open, read, write, close, mmap; all without -k) the first call fails, then
  * the second, until a run ends before any has failed; with -m, only MOST of them, spread evenly;
@@ -19,9 +19,9 @@
  * without a fault leaves. With -a the output differs from run to run, and is not compared; with -c
  * what the shell's COMMAND prints about it is. With -s the calls of processes that the PROGRAM
  * starts fail, and not its own; memory and close only with -k, and of one that runs the same
- * program. A run with the TEXT of a -x in its messages is right whatever its status. A run that neither
- * calls nor ends for -w SECONDS (120) hangs, and one whose processes do so after the program's end
- * leaves them behind.
+ * program. A run with the TEXT of a -x in its messages is right whatever its status. A run that
+ * neither calls nor ends for -w SECONDS (120) hangs, and one whose processes do so after the
+ * program's end leaves them behind.
  * Each wrong run is one line on standard output; the last line counts the runs. Exit status 0 when
  * all were right, 1 when not, 2 for wrong usage, 3 when runs could not be made.
  *

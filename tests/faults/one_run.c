@@ -261,9 +261,11 @@ static int is_known(const char *entry)
 
 static void know(const char *entry)
 {
-    known = realloc(known, (known_count + 1) * sizeof *known);
-    if (!known || !(known[known_count++] = strdup(entry)))
+    char **more = realloc(known, (known_count + 1) * sizeof *known);
+
+    if (!more || !(more[known_count++] = strdup(entry)))
         die(entry);
+    known = more;
 }
 
 /* With a run: what it has left, else what it finds. */

@@ -36,9 +36,9 @@ struct run {
 extern struct setup {
     char **command; /* the program and its arguments */
     const char *preload;
-    char page_name[32];                    /* the file of `page` */
-    const char *input, *before, *compared, *verifies; /* as the options -i, -b, -c, -v; NULL: none */
-    const char *files[FILES];              /* those that are compared */
+    char page_name[32];                               /* the file of `page` */
+    const char *input, *before, *compared, *verifies; /* -i, -b, -c, -v; NULL: none */
+    const char *files[FILES];                         /* those that are compared */
     unsigned file_count;
     int started;  /* as the option -s */
     int patience; /* milliseconds without a call or an end, after which a run hangs */
