@@ -394,13 +394,12 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     const uint64_t rows = cf_decode_rows(decoder);
     int begun = cf_trace_begun(k->trace), status = problem ? CF_EXIT_INPUT : CF_EXIT_OK;
 
-    if (cf_decode_was_refused(decoder))
-        status = CF_EXIT_ENVIRONMENT;
-
     if (problem)
         cf_warn(k->tool, "%s", problem);
     if (cf_missing_tell(k->tool, k->trace) != CF_EXIT_OK)
         status = CF_EXIT_INPUT;
+    if (cf_decode_was_refused(decoder))
+        status = CF_EXIT_ENVIRONMENT;
     if (begun && o->function && rows == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
                 o->function);
