@@ -22,6 +22,12 @@ told() {
     cf-infer -q --csv "$1" | awk -F, '$3 == "measured" && $2 != "last" && $2 != "first" { print $1, $2, $4 }'
 }
 
+@test "a profile of pages is no recording of probes" {
+    printf 'mode,region,page,runtime_cycles\n1,heap,1,500\n' | stream pages.cf -t page
+    run -1 --separate-stderr cf-infer --csv pages.cf
+    [ "$stderr" = "cf-infer: pages.cf: there are records, but none of table probe, which cf-capture probe writes" ]
+}
+
 @test "a description: levels, latencies, and what each value comes from" {
     atom machine=model:Atom cpu='Intel "Atom"' host=desk tlb=64 page=4096 -- tlb=0
     run -0 --separate-stderr cf-infer atom.cf

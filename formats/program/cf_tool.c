@@ -399,7 +399,9 @@ int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table)
     cf_warn(t, "%s: there are records, but none of table %s, which %s", input, cf_table_name(table),
             table == CF_LINE || table == CF_SNAPSHOT
                 ? "cf-cache --snapshot-every and cf-capture snapshot write"
-                : "recordings of accesses have");
+            : table == CF_PAGE  ? "cf-pages, cf-capture pages and bbprof write"
+            : table == CF_PROBE ? "cf-capture probe writes"
+                                : "recordings of accesses have");
     return CF_EXIT_INPUT;
 }
 

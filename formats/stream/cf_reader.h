@@ -121,13 +121,15 @@ struct cf_reader {
     char problem[1024];
 };
 
-/* What kind of recording the rows of a table belong to: 0 any, 1 accesses, 2 snapshots, or their
-   own. */
+/* What kind of recording the rows of a table belong to: 0 any, 1 accesses, 2 snapshots, 3 and 4
+   their own, 5 one that we do not know. */
 static inline unsigned cfr_kind(unsigned table)
 {
     return table == CF_ACCESS || table == CF_UNPLACED || table == CF_BUS ? 1
            : table == CF_LINE || table == CF_SNAPSHOT                    ? 2
-           : table > CF_LINE && table != CF_PARTIAL                      ? 3
+           : table == CF_PAGE                                            ? 3
+           : table == CF_PROBE                                           ? 4
+           : table > CF_PARTIAL                                          ? 5
                                                                          : 0;
 }
 
