@@ -207,6 +207,29 @@ is_state() {
 rr:3,$((cpus - 1)) of 1"
 }
 
+@test "a program that others keep from beginning has its name already" {
+    sanitized && skip "the sanitizer's library must be loaded first"
+    cc -shared -fPIC -o late.so -x c - -ldl <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+int execvp(const char *file, char *const argv[])
+{
+    while (strstr(file, "second") && access("go", F_OK) != 0) usleep(1000);
+    return ((int (*)(const char *, char *const *))dlsym(RTLD_NEXT, "execvp"))(file, argv);
+}
+END
+    shutter
+    cp /bin/true second
+    # shellcheck disable=SC2016
+    LD_PRELOAD=$T/late.so run -5 timeout -k 5 1800 cf-capture-snapshot --device sock -o s.cf -n 2 -p 3ms -- \
+        sh -c '"$0" u 2 notes; status=$?; : >go; exit $status' "$W" -- "$T/second"
+    run -0 bash -c "cf-cat --csv --table task --columns op,label s.cf | sort -u"
+    has second
+    has_not cf-capture-snap
+}
+
 @test "its own priority can be left as it is" {
     root
     run -5 snap -n 1 -p 3ms --own-priority none -- "$W" u 1 notes

@@ -211,7 +211,7 @@ END
     awk 'BEGIN { print "time,addr,region,page,function"
         for (i = 0; i < 256; i++) print i ",0x1000,m,0," (i < 64 ? (i % 4 ? "f" : "\"<g,\"\"i>\"") : i < 128 ? "h" : "")
         for (i = 256; i < 512; i++) print i ",0x2000,m,1," (i % 3 ? "s" i % 70 : "much") }' | stream named.cf
-    cf-heatmap -q --bins 4 --bin-width 64 --html named.html named.cf >/dev/null
+    cf-heatmap -q --bin-width 64 --html named.html named.cf >/dev/null
     run -0 hovers named.html 0 0 1 2
     is '["by f (75 %), <g,\"i> (25 %)","by h (100 %)","nothing"]'
     # a third of all is found whatever comes between, and is stated as no more than it is

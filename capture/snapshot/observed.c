@@ -31,11 +31,14 @@ enum { STOP_MS = 100, POLL_US = 20 };
 static void run_child(const struct cf_observed *t, const struct cf_observed_command *c)
 {
     const struct sched_param sp = {.sched_priority = c->priority};
+    const char *name = strrchr(c->argv[0], '/');
     int out = STDERR_FILENO;
     char byte;
 
     close(t->barrier[1]);
     close(t->ready[0]);
+    /* with others before it, it may be observed for a while before it is the program */
+    prctl(PR_SET_NAME, name ? name + 1 : c->argv[0]);
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (c->cpu >= 0) {
         cpu_set_t cpus;
