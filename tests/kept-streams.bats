@@ -43,7 +43,7 @@ each() {
     for f in "$KEPT"/*.cf; do
         [[ $f != *-partial.cf ]] || continue # which is no recording
         [[ $f == *-kinds.cf ]] || cf-rank -q --csv --by function --value accesses,misses "$f" >"rank-${f##*/}"
-        cf-distance -q --line-size 32 "$f" | cf-mrc -q >"mrc-${f##*/}"
+        cf-cat -q --columns time,pid,tid,op,size,addr "$f" | cf-distance -q --line-size 32 | cf-mrc -q >"mrc-${f##*/}"
     done
     for f in "$KEPT"/*-pipe*.cf; do
         f=${f##*/}

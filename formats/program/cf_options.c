@@ -151,12 +151,13 @@ static void check_files(const struct cf_tool *t, const struct cf_option *table)
     for (const struct cf_option *o = table; o->name; o++)
         for (const struct cf_option *other = table; other < o; other++) {
             char *a = file_of(other), *b = file_of(o);
+            const int same = a && b && !strcmp(a, b);
 
-            if (a && b && !strcmp(a, b))
-                cf_die(t, CF_EXIT_USAGE, "--%s and --%s both write '%s': give each its own file",
-                       other->name, o->name, *(const char **)o->to);
             free(a);
             free(b);
+            if (same)
+                cf_die(t, CF_EXIT_USAGE, "--%s and --%s both write '%s': give each its own file",
+                       other->name, o->name, *(const char **)o->to);
         }
 }
 

@@ -242,19 +242,21 @@ static int write_taken(struct parallel *a, const struct part *p, const struct ta
 
 static void write_part(struct parallel *a, struct part *p)
 {
-    const struct taken *t = p->taken, *const end = t + p->count;
+    const struct taken *t = p->taken;
+    size_t next = 0, left = p->count;
     uint64_t first = 0;
-    size_t next = 0;
 
     for (size_t i = 0; i < cf_kept_count(p->frames) && !a->failed; i++) {
-        const int access = t < end && t->index == i;
+        const int access = left && t->index == i;
         struct cf_frame *f;
 
         if (cf_kept_frame(p->frames, i, a->second, &f) && (!access || !t->damaged))
             a->failed = (access ? write_taken(a, p, t, f, first, &next)
                                 : cf_writer_frame(a->writer, f)) != 0;
-        if (access)
+        if (access) {
             first += t++->rows;
+            left--;
+        }
     }
 }
 
