@@ -265,7 +265,7 @@ int main(int argc, char **argv)
     c.profile = cf_tool_room(&c.tool, c.profiles, sizeof *c.profile);
     for (uint32_t i = 0; i < c.profiles; i++)
         read_program(&c, &c.profile[i], files ? argv[optind + (int)i] : NULL);
-    if (c.tool.status == CF_EXIT_ENVIRONMENT)
+    if (c.tool.refused)
         return c.tool.status; /* what is missing would be taken for another number of programs */
     if (c.o.names)
         rename_programs(&c);

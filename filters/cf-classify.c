@@ -213,8 +213,7 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         r->rule->open(r->state[0], in, out);
     jobs = jobs_begin(&r->c[0], r->rule, r->state, r->machines, r->jobs);
     cf_tool_idle(in, out);
-    while (cf_reader_next(in, &f) > 0) {
-        cf_tool_progress(&r->tool, in);
+    while (cf_tool_next(&r->tool, in, &f) > 0) {
         if (parts_take(&r->parts, f))
             continue;
         cf_turns_check(&turns, &r->tool, f, cores);

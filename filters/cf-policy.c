@@ -198,7 +198,7 @@ static void run(struct work *w)
     while (!over) {
         int r;
 
-        if (cf_reader_next(w->reader, &f) > 0) {
+        if (cf_tool_next(&w->tool, w->reader, &f) > 0) {
             if (f->table == CF_HEADER && !w->o.line_size &&
                 cf_is_power_of_two(f->header->line_size) && f->header->line_size >= LEAST_LINE &&
                 f->header->line_size <= MOST_LINE)
@@ -214,7 +214,6 @@ static void run(struct work *w)
         while (r == 0 && (r = cf_snaps_next(w->snaps)) > 0)
             r = take_snapshot(w);
         cf_must(&w->tool, r < 0);
-        cf_tool_progress(&w->tool, w->reader);
     }
 }
 

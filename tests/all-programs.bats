@@ -778,6 +778,17 @@ END
         told "$p" "for an input that cannot be read to its end"
         [[ $(tr -d '\0' <there.png) == before ]] || complain "$p" "makes a file of its begin"
     done
+    "$B/bin/cf-cache" -q -m raspberry-pi-4 --snapshot-every 900 "$STREAMS/full.cf" >lines.cf
+    while read -r p options; do
+        # shellcheck disable=SC2086
+        go "$p" $options /proc/self/mem
+        expect "$p" 3 "for an input that cannot be read to its end"
+        [[ ! -e x.svg ]] || complain "$p" "makes a file of its begin: $options"
+        rm -f x.svg
+    done <<END
+cf-policy --choices x.svg lines.cf
+cf-classify -m xeon-6230 --summary --picture x.svg $STREAMS/full.cf
+END
     verdict
 }
 

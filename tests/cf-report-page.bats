@@ -127,7 +127,9 @@ assert {ratio for size, ratio in json.load(open("page.json"))["curve"]} == {0}'
     has_not 'Functions' "$output"
     printf 'int main(void) { return 3; }\n' >three.c
     gcc -o three three.c
+    run -3 --separate-stderr cf-report -q -m "$M" --html three.html -- ./three
     run -3 --separate-stderr cf-report -q -m "$M" -- ./three
+    [[ -s three.html ]]
     has 'Levels' "$output"
     has 'ended with status 3' "$stderr"
 }

@@ -104,14 +104,16 @@ void cf_watch_tell(struct cf_watch *w)
 
         if (w->found >> i & 1 || !symbol)
             continue;
-        if (w->refused)
-            cf_fail(w->tool, CF_EXIT_ENVIRONMENT, "%s: symbol '%s' cannot be looked up: %s",
-                    w->option, symbol, strerror(w->refused));
-        else
+        if (w->refused) {
+            cf_warn(w->tool, "%s: symbol '%s' cannot be looked up: %s", w->option, symbol,
+                    strerror(w->refused));
+            w->tool->status = CF_EXIT_ENVIRONMENT; /* what was recorded is whole all the same */
+        } else {
             cf_warn(w->tool,
                     "%s: no program that ran has a symbol '%s', nor its libraries: is it "
                     "stripped?",
                     w->option, symbol);
+        }
     }
     if (w->shared && !w->tool->quiet)
         cf_warn(w->tool, "%llu accesses came while another was served and share its snapshot",

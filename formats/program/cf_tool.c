@@ -87,6 +87,7 @@ void cf_die(const struct cf_tool *t, int status, const char *format, ...)
 void cf_tool_note(struct cf_tool *t, int status)
 {
     t->status = status > t->status ? status : t->status;
+    t->refused |= status == CF_EXIT_ENVIRONMENT;
 }
 
 void cf_fail(struct cf_tool *t, int status, const char *format, ...)
@@ -416,7 +417,7 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
             status = cf_tool_lacks(t, cf_reader_input(r), cf_reader_lacks(r));
         cf_reader_close(r);
     }
-    refused = status == CF_EXIT_ENVIRONMENT || t->status == CF_EXIT_ENVIRONMENT;
+    refused = status == CF_EXIT_ENVIRONMENT || t->refused;
     if (flush_stdout(t) < 0)
         status = CF_EXIT_ENVIRONMENT;
     if (w) {

@@ -24,6 +24,7 @@ struct cf_tool {
     void (*child_action)(int); /* what SIGCHLD did before, for programs that we start */
     int quiet;
     int status;           /* the worst so far of what was wrong, for cf_tool_finish() */
+    int refused;          /* the environment refused what the result needs */
     int form;             /* of what is printed: 0, or such an option */
     int stdin_taken;      /* a reader reads it */
     uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */

@@ -50,7 +50,7 @@ void cf_tool_file(const struct cf_tool *t, const char *path,
                    errno ? strerror(errno) : "out of memory");
         return; /* what is not flushed yet, cf_tool_finish() does */
     }
-    if (t->status == CF_EXIT_ENVIRONMENT)
+    if (t->refused)
         return; /* a file that is there is not replaced by a part of what it should be */
     fd = open_target(&target, path, &beside);
     out = fd < 0 ? NULL : fdopen(fd, "wb");

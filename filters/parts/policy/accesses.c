@@ -64,7 +64,7 @@ static int more(struct accesses *a)
         if (a->frame && a->at < a->frame->rows && a->segment == a->wanted)
             return 1;
         a->frame = NULL;
-        if (cf_reader_next(a->reader, &f) <= 0) {
+        if (cf_tool_next(a->tool, a->reader, &f) <= 0) {
             a->over = 1;
         } else if (f->table == CF_HEADER) {
             a->segment++;
@@ -215,7 +215,7 @@ void accesses_read_out(struct accesses *a)
 {
     struct cf_frame *f;
 
-    while (cf_reader_next(a->reader, &f) > 0)
+    while (cf_tool_next(a->tool, a->reader, &f) > 0)
         ;
     cf_tool_fit(a->tool, a->reader);
 }

@@ -65,7 +65,7 @@ static void record(struct page *p, const char *file)
     words[n++] = file;
     words[n++] = "--";
     memcpy(words + n, p->o.command, count * sizeof *words);
-    cf_tool_note(p->tool, cf_chain_run(p->tool, words));
+    p->tool->status = cf_chain_run(p->tool, words); /* the program's, whatever that is */
     if (p->tool->status && access(file, R_OK) == 0)
         cf_warn(p->tool, "the recording ended with status %d: the page is of what there is",
                 p->tool->status);

@@ -190,7 +190,7 @@ void page_read(struct page *p)
     struct cf_frame *f;
 
     begin(p);
-    while (cf_reader_next(p->reader, &f) > 0) {
+    while (cf_tool_next(p->tool, p->reader, &f) > 0) {
         if (f->table == CF_HEADER)
             header(p, f->header);
         else if (f->table == CF_UNPLACED)
