@@ -780,7 +780,7 @@ L2,store,2,1,1,0,0,0,0"
                     $(wc -l <<<"$stderr") == 1 ]] || fail "$p $how $table: $stderr"
             done
             run -0 --separate-stderr bash -c "$p -q -m raspberry-pi-4 $how plain.cf alone.task.cf alone.switch.cf &&
-                $p -q -m raspberry-pi-4 $how --cores 1 task.cf && $p -q -m raspberry-pi-4 $how --cores 2 tid.cf cpu.cf"
+                $p -q -m raspberry-pi-4 $how --cores 1 task.cf && $p -q -m raspberry-pi-4 $how --cores 2 tid.cf cpu.cf alone.task.cf alone.switch.cf"
             [[ -z $stderr ]] || fail "$p $how: $stderr"
         done
     done

@@ -133,6 +133,9 @@ a,2,0,4,180'
     cf-cat -o packed.cf beyond.cf
     parts 1 packed.cf cf-heatmap -q --value misses
     cf-heatmap -q --value misses p.1.cf 2>&1 >/dev/null | same <(echo "$stderr") -
+    printf 'addr,op,region,page,level\n0x1000,store,a,1,255\n0x1000,load,a,1,254\n' | stream others.cf
+    run -0 --separate-stderr cf-heatmap --value misses --op store others.cf
+    [[ $output == *,1 && -z $stderr ]] || fail "$output$stderr"
 }
 
 @test "a value whose column is missing is an input that lacks something, not a zero" {

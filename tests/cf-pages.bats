@@ -178,7 +178,7 @@ END
     machine
     cf-resolve -q --page-size 65536 "$ROOT/samples/gzip.cf" | cf-select --time 0-100000 -o r.cf
     run -1 --separate-stderr cf-pages -q -m m.yaml -o p.cf r.cf
-    has "its pages are of 65536 bytes: give --page-size 65536" "$stderr"
+    has "its pages are of 65536 bytes, not 4096 as another input or --page-size has it" "$stderr"
     cf-pages -q -m m.yaml --page-size 65536 -o p.cf r.cf
 }
 

@@ -500,6 +500,10 @@ strings() {
     cf-rank -q --by set -m xeon-6230 --value accesses,bytes long.cf | awk -F, 'NR > 1 { n += $3; b += $4 } END { print NR - 1, n, b }' >got
     echo 64 16385 1048576 | same - got
     [[ $(cf-rank -q --by cache-line --line-size 4 --op ifetch long.cf | wc -l) == 2049 ]]
+    # a damaged size does not take all memory
+    printf 'addr,size\n0,4294967295\n' | stream damaged.cf
+    run -1 cf-rank -q --by cache-line damaged.cf
+    is "cf-rank: an access of more than 1048576 lines: its size is wrong, or --line-size too small"
 }
 
 @test "sets: of the first level or that of --level, for each line that an access touches" {

@@ -276,7 +276,7 @@ warns() {
     run -0 cf-rank -q --by page --cover=99 --page-size 64K p64.cf
     [[ ${lines[1]} == 99,17,*,1114112 ]] || fail "$output"
     local way
-    said='its pages are of 65536 bytes: give --page-size 65536, or resolve it with cf-resolve --page-size'
+    said='its pages are of 65536 bytes, not '
     for way in 'p64.cf --page-size 1M' 'p.1.cf p.2.cf --page-size 1M' '-j 2 p64.cf --page-size 1M' 'p4.cf p64.cf'; do
         # shellcheck disable=SC2086
         run -1 --separate-stderr cf-rank -q --by page --cover $way

@@ -16,7 +16,10 @@
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 
-enum { TOGETHER = 3 };
+enum {
+    TOGETHER = 3,
+    MOST_LINES = 1 << 20, /* of one access: a damaged size must not take all memory */
+};
 
 const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_PAGE] = {"page", "pages", CF_PAGENO, 0, "region,page"},
@@ -281,6 +284,10 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
     const uint64_t line = k->line_size, one = 1;
     const struct rows single = {.count = 1, .some = &one};
 
+    if (rest / line >= MOST_LINES)
+        cf_die(k->tool, CF_EXIT_INPUT,
+               "an access of more than %d lines: its size is wrong, or --line-size too small",
+               MOST_LINES);
     for (uint64_t here; rest; rest -= here, at += line) {
         uint32_t id[CF_MOST_KEYS], total;
         const uint32_t *of[CF_MOST_KEYS] = {NULL}, *whole;

@@ -87,9 +87,11 @@ static void check_threads(struct cf_turns *turns, const struct cf_tool *t, const
         return;
     if (f->table == CF_ACCESS)
         turns->lacks |= f->rows && !has(f, CF_TID) && !has(f, CF_CPU);
-    else if (!turns->threads)
-        turns->threads = (f->table == CF_TASK || f->table == CF_SWITCH) && of_threads(f);
-    turns->one = turns->lacks && (turns->threads || turns->stated > 1);
+    else if (f->table == CF_TASK || f->table == CF_SWITCH) {
+        turns->told = 1;
+        turns->threads = turns->threads || of_threads(f);
+    }
+    turns->one = turns->lacks && (turns->threads || (turns->stated > 1 && !turns->told));
     if (turns->one)
         cf_warn(
             t,

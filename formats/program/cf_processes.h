@@ -42,7 +42,8 @@ struct cf_turns {
     int threads, lacks; /* a process has several; accesses do not say which made them */
     int one;            /* warned that they are taken for one */
     unsigned
-        stated; /* cores by option --cores, which the caller may set first: of no use for one */
+        stated, /* cores by option --cores, which the caller may set first: of no use for one */
+        told;   /* a table says of threads */
 };
 
 /* Looks at a frame; warns once of threads, once of processes of one thread each, and once of

@@ -39,11 +39,13 @@ static const uint8_t *find_misses(struct work *w, const struct cf_frame *f, uint
 
     if (!hit && !class && !level)
         w->no_misses = 1;
-    w->no_level |= level && memchr(level + at, CF_FROM_BEYOND, n);
     for (uint32_t i = 0; i < n; i++) {
+        const int counts = !op || w->o->ops[op[at + i]];
         int miss = (hit && hit[at + i] == CF_FROM_MEMORY) || (class && class[at + i]) ||
                    (level && level[at + i] == CF_FROM_MEMORY);
-        w->counts[i] = miss && (!op || w->o->ops[op[at + i]]);
+
+        w->no_level |= counts && level && level[at + i] == CF_FROM_BEYOND;
+        w->counts[i] = miss && counts;
     }
     return w->counts;
 }
