@@ -204,6 +204,7 @@ int main(int argc, char **argv)
         cf_reader_want(out.reader, CF_ACCESS, CF_TIME, CF_REQUIRED);
         cf_reader_want(out.reader, CF_LINE, 0, CF_REQUIRED); /* other recordings are cut, too, */
         cf_reader_want(out.reader, CF_PAGE, 0, CF_REQUIRED); /* or kept whole */
+        cf_reader_want(out.reader, CF_PROBE, 0, CF_REQUIRED);
         cf_tool_span(&t, out.reader, "--slice", &o.slice);
         out.slice = cf_need(&t, slice_new(o.slice.from, o.slice.to, send, &out));
         cf_reader_range(out.reader, o.slice.from, o.slice.to);

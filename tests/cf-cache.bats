@@ -802,7 +802,7 @@ pages_of() {
     has cf-resolve
     cf-resolve -q --page-size 8192 in.cf >big.cf
     run -1 cf-cache -m m.yaml --pool p.csv:1 big.cf
-    has "--page-size 8192"
+    has "its pages are of 8192 bytes, not 4096"
 }
 
 @test "pool: pages that are never accessed are counted; frames of a colour run out" {
