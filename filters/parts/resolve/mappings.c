@@ -217,15 +217,6 @@ static uint32_t anon_number(struct resolver *r, struct space *s, uint64_t start)
     return number;
 }
 
-/* Whether the child of fork maps what it has from its parent as it begins, as those do that list
-   its objects, too: they may begin it late, when its parent has others. */
-static int lists_all(const struct space *s, struct cf_intervals *maps, const struct event *e)
-{
-    const struct cf_interval *i = &cf_intervals_slots(maps)[slot_at(maps, e->start)];
-
-    return s->forked == e->time && i->start == e->start && i->last == e->last;
-}
-
 /* Number of the region that the new mapping continues, 0 if it is one of its own. */
 static uint32_t continued(struct resolver *r, struct cf_intervals *maps, const struct region *g,
                           uint64_t last)
@@ -273,7 +264,9 @@ void space_map(struct world *w, struct space *s, const struct event *e)
     g.perms = e->perms & 15;
     if (cf_intervals_count(maps) == 0)
         space_forget_names(r, s); /* a new program */
-    if (lists_all(s, maps, e))
+    /* captures that repeat its mappings list its objects, too, and may begin it late, when its
+       parent has others */
+    if (space_repeats(s, &cf_intervals_slots(maps)[slot_at(maps, e->start)], e))
         space_forget_objects(r, s);
     index = continued(r, maps, &g, e->last);
     if (index && ((r->regions[index].perms ^ g.perms) & CF_PERM_X)) {

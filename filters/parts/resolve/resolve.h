@@ -156,6 +156,13 @@ struct space *world_space(const struct world *w, uint32_t pid);
 struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps);
 /* Its regions are named from the beginning again. */
 void space_forget_names(struct resolver *r, struct space *s);
+/* Whether the event, as the child of fork begins, says again what it has from its parent. */
+static inline int space_repeats(const struct space *s, const struct cf_interval *i,
+                                const struct event *e)
+{
+    return s->forked == e->time && i->start == e->start && i->last == e->last;
+}
+
 /* It has no objects. */
 void space_forget_objects(struct resolver *r, struct space *s);
 /* The memory of objects there is unmapped; there is one at least. */

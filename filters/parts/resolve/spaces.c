@@ -349,7 +349,7 @@ static void apply_object(struct world *w, struct space *s, const struct event *e
        fork may say at once what it has from its parent. */
     while ((slot = cf_intervals_overlap(objects, e->start, e->last))) {
         const struct cf_interval *i = &cf_intervals_slots(objects)[slot];
-        const int again = s->forked == e->time && i->start == e->start && i->last == e->last;
+        const int again = space_repeats(s, i, e);
 
         object_remove(w, s, objects, slot);
         if (w == &w->r->ahead && !again)
