@@ -51,8 +51,8 @@ struct cf_sums {
     struct cf_reader *reader;
     struct cf_sum list[CF_MOST_SUMS]; /* those that the user asked for, and what they are made of */
     unsigned shown, count;
-    unsigned misses,
-        accesses;   /* which they are, for CF_SUM_RATIO; by distance the second is hits */
+    /* which they are, for CF_SUM_RATIO; by distance the second is hits */
+    unsigned misses, accesses;
     unsigned level; /* a hit level above it is a miss */
     uint64_t dist;  /* lines: a distance from here up is a miss */
     int level_given, dist_given, classes_given, ops_given;

@@ -41,9 +41,8 @@ struct cf_turns {
     int apart;          /* warned of processes of one thread each */
     int threads, lacks; /* a process has several; accesses do not say which made them */
     int one;            /* warned that they are taken for one */
-    unsigned
-        stated, /* cores by option --cores, which the caller may set first: of no use for one */
-        told;   /* a table says of threads */
+    int told;           /* table task or switch came, which says what threads there are */
+    unsigned stated;    /* cores by option --cores, which the caller may set first */
 };
 
 /* Looks at a frame; warns once of threads, once of processes of one thread each, and once of

@@ -76,7 +76,7 @@ static void note(struct stacks *k, const uint64_t *addr, uint32_t rows)
         for (uint32_t j = i; j < i + BLOCK; j++)
             edges |= addr[j] ^ addr[j] << 1;
     for (; i < rows; i++)
-        edges |= addr[i] ^ addr[i] << 1;
+        stacks_note(k, addr[i], 0);
     k->edges |= edges;
 }
 

@@ -38,7 +38,10 @@ static void check_partial(struct cf_tool *t, const struct options *o, struct cf_
 static void check_counted(struct cf_tool *t, struct options *o, int all)
 {
     const int one = o->value == LOADS || o->value == STORES;
-    const char *of_accesses = o->value != ACCESSES ? "value" : o->ops_given ? "op" : "all";
+    const char *of_accesses = o->value != ACCESSES ? "value"
+                              : o->ops_given       ? "op"
+                              : all                ? "all"
+                                                   : NULL;
 
     if (o->ops_given && (all || one))
         cf_die(t, CF_EXIT_USAGE, "--op does not go with %s",
@@ -50,8 +53,6 @@ static void check_counted(struct cf_tool *t, struct options *o, int all)
     }
     if (!o->table && o->level_given)
         o->table = CF_LINE;
-    if (o->value == ACCESSES && !o->ops_given && !all)
-        of_accesses = NULL;
     /* times that are asked for are times of accesses: snapshots have numbers */
     if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || of_accesses))
         o->table = CF_ACCESS;

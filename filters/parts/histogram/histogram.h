@@ -77,7 +77,7 @@ struct histogram {
     struct bins *bins; /* NULL until the first frame with the column */
     int counted;       /* that one came */
     struct cf_groups *groups;
-    double weighed;            /* what the rows of distances count, all together, in `one` */
+    double weighed;            /* sum of the weights of distances, in units of 1/65536 */
     uint64_t *value, *weights; /* of each row of a frame */
     uint32_t *group;
 };

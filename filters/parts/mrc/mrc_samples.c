@@ -176,9 +176,9 @@ void samples_add(const struct mrc *m, size_t group, struct line *l)
     l->accesses += accesses;
     compulsory = (compulsory + FIXED / 2) / FIXED;
     l->compulsory += compulsory < accesses ? compulsory : accesses;
-    compulsory = part_misses(m->fine, group, fine, m->fine_points);
-    stand_for = (double)(cf_curve_total(m->fine, group) + compulsory +
-                         cf_curve_named(m->fine, group, CF_DIST_BEYOND));
+    stand_for =
+        (double)(part_misses(m->fine, group, fine, m->fine_points) +
+                 cf_curve_total(m->fine, group) + cf_curve_named(m->fine, group, CF_DIST_BEYOND));
     /* that of lines, which the distances err by: the group may have more or less of its own */
     l->rate = !accesses ? 1 : stand_for > 0 ? (double)m->samples[group] * FIXED / stand_for : 0;
     find_errors(m, part, fine, l);
