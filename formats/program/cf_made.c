@@ -113,11 +113,10 @@ void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t 
     if (cf_header_number(h, "page", "page_size", &size) <= 0)
         return;
     if (*page_size && *page_size != size)
-        cf_die(
-            t, CF_EXIT_INPUT,
-            "its pages are of %llu bytes, not %llu as another input or --page-size has it: resolve "
-            "all with the same 'cf-resolve --page-size', and give no other one",
-            (unsigned long long)size, (unsigned long long)*page_size);
+        cf_die(t, CF_EXIT_INPUT,
+               "its pages are of %llu bytes, not %llu as another input or --page-size has it: "
+               "give the size with which all were resolved, by 'cf-resolve --page-size'",
+               (unsigned long long)size, (unsigned long long)*page_size);
     *page_size = size;
 }
 
