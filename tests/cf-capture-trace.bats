@@ -276,8 +276,9 @@ END
 @test "processes of PID namespaces have the pid that is known outside, whatever they have inside" {
     unshare -rpf --mount-proc true 2>/dev/null || skip "not permitted: unshare -rpf --mount-proc"
     # three at once, in each of which the processes are 1, 2, ...: one in another, two with a /proc of
-    # their own; by the first /proc, each of these programs can say what it is outside
-    run -0 timeout 900 cf-capture-trace -o t.cf sh -c '
+    # their own; by the first /proc, each of these programs can say what it is outside. Valgrind names
+    # its files by the pid inside, so that one may say that it takes the next name
+    run -0 --separate-stderr timeout 900 cf-capture-trace -o t.cf sh -c '
         inside="readlink /proc/self/fd/9/self; $P/static threads 10; :"
         unshare -rpf sh -c "$inside" 9</proc &
         unshare -rpf --mount-proc sh -c "$inside" 9</proc &
