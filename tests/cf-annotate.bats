@@ -248,6 +248,8 @@ END
     run -2 cf-annotate --source-dir nowhere plain.cf
     is 'cf-annotate: --source-dir nowhere: No such file or directory
 Try '"'cf-annotate --help'." || has '--source-dir nowhere: No such file or directory'
+    run -2 cf-annotate --value accesses --level 1 plain.cf
+    [[ $output == *'--level goes with --value misses or hits' ]]
 }
 
 @test "a name that stands for two files has no text, and says so" {

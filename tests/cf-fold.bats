@@ -148,4 +148,6 @@ END
     run -2 --separate-stderr cf-fold --value nonsense in.cf
     [[ $stderr == *'give one of accesses'* ]]
     run -2 --separate-stderr cf-fold --class conflict in.cf
+    run -2 --separate-stderr cf-fold --value l1-misses --level 2 in.cf
+    [[ $stderr == *'--level goes with --value misses or hits' ]]
 }

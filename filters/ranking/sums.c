@@ -114,6 +114,8 @@ void cf_sums_check(struct cf_sums *s)
         cf_die(t, CF_EXIT_USAGE, "--class goes with --value misses");
     if (s->dist_given && !misses && !cf_sums_has(s, CF_SUM_HITS))
         cf_die(t, CF_EXIT_USAGE, "--dist goes with --value misses or hits");
+    if (s->level_given && !s->of_sets && !misses && !cf_sums_has(s, CF_SUM_HITS))
+        cf_die(t, CF_EXIT_USAGE, "--level goes with --value misses or hits");
     if (!s->ops_given)
         s->op[CF_LOAD] = s->op[CF_STORE] = 1;
     for (unsigned v = 0; v < s->count; v++) {

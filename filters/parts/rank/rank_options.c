@@ -76,6 +76,8 @@ static void check_sums(struct rank *k)
 {
     struct options *o = &k->o;
 
+    for (unsigned part = 0; part < k->c.keys; part++)
+        k->sums.of_sets |= k->c.by[part] == CF_RANK_SET;
     o->sort = o->sort_by ? cf_sums_pick(&k->sums, "--sort", o->sort_by) : 0;
     if (o->sort >= k->sums.shown)
         cf_die(k->tool, CF_EXIT_USAGE, "--sort %s: is none of --value", o->sort_by);
@@ -119,16 +121,10 @@ static void find_sets(struct rank *k, const char *name, int line_size_given)
     const unsigned depth = k->sums.level_given ? k->sums.level : 1;
     struct cf_machine *m;
     unsigned i = 0;
-    int by = 0;
 
-    for (unsigned part = 0; part < k->c.keys; part++)
-        by |= k->c.by[part] == CF_RANK_SET;
-    if (!by && name)
+    if (!k->sums.of_sets && name)
         cf_die(k->tool, CF_EXIT_USAGE, "-m goes with --by set alone");
-    if (!by && k->sums.level_given && !cf_sums_has(&k->sums, CF_SUM_MISSES) &&
-        !cf_sums_has(&k->sums, CF_SUM_HITS))
-        cf_die(k->tool, CF_EXIT_USAGE, "--level goes with --value misses or hits, or --by set");
-    if (!by)
+    if (!k->sums.of_sets)
         return;
     if (!name)
         cf_die(k->tool, CF_EXIT_USAGE, "--by set: needs -m MACHINE, whose sets they are");
