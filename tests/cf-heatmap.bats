@@ -710,6 +710,8 @@ timed() {
 --level 2 --table access|--level is of lines of snapshots
 --table line --op load|--op: of snapshots only lines are counted
 --table line --all|--all: of snapshots only lines are counted
+--table line -b 8|--bins: each snapshot is a column, and they are not put together
+--level 2 -w 8|--bin-width: each snapshot is a column, and they are not put together
 --value loads --op store|--op does not go with --value loads or stores
 --all --op load|--op does not go with --all
 -b 5 -w 100|--bins does not go with --bin-width

@@ -34,8 +34,9 @@ static void check_partial(struct cf_tool *t, const struct options *o, struct cf_
     p->tool = t;
 }
 
-/* What does not go together, and what is counted of which table. */
-static void check_counted(struct cf_tool *t, struct options *o, int all)
+/* What does not go together, and what is counted of which table. `bins`: the option that was given
+   of how wide they are, or NULL. */
+static void check_counted(struct cf_tool *t, struct options *o, int all, const char *bins)
 {
     const int one = o->value == LOADS || o->value == STORES;
     const char *of_accesses = o->value != ACCESSES ? "value"
@@ -54,7 +55,7 @@ static void check_counted(struct cf_tool *t, struct options *o, int all)
     if (!o->table && o->level_given)
         o->table = CF_LINE;
     /* times that are asked for are times of accesses: snapshots have numbers */
-    if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || of_accesses))
+    if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || of_accesses || bins))
         o->table = CF_ACCESS;
     if (o->table == CF_ACCESS && o->level_given)
         cf_die(t, CF_EXIT_USAGE, "--level is of lines of snapshots: accesses have none to choose");
@@ -63,6 +64,9 @@ static void check_counted(struct cf_tool *t, struct options *o, int all)
                "--time: of lines it is numbers of snapshots, of which there are no parts");
     if (o->table == CF_LINE && of_accesses)
         cf_die(t, CF_EXIT_USAGE, "--%s: of snapshots only lines are counted", of_accesses);
+    if (o->table == CF_LINE && bins)
+        cf_die(t, CF_EXIT_USAGE, "--%s: each snapshot is a column, and they are not put together",
+               bins);
 }
 
 void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p, int argc,
@@ -99,7 +103,7 @@ void heatmap_options(struct cf_tool *t, struct options *o, struct cf_partial *p,
         cf_die(t, CF_EXIT_USAGE, "--from: the time ends before it begins");
     if (bins_given && o->width)
         cf_die(t, CF_EXIT_USAGE, "--bins does not go with --bin-width");
-    check_counted(t, o, all);
+    check_counted(t, o, all, o->width ? "bin-width" : bins_given ? "bins" : NULL);
     cf_output_check(t, &o->output);
     check_partial(t, o, p);
 }
