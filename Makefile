@@ -6,8 +6,9 @@
 #   make             build every program into build/bin
 #   make tests       build what the tests are made of, for tests/run
 #   make demo        install what is needed, build, record a real program and show the result
-#   make check       install what is needed, build, run all tests (three to six minutes; at first
-#                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)
+#   make check       install what is needed, build, run the tests (seven to eight minutes on two
+#                    cores, ALL=1 three more; at first it fetches Debian kernels to test in, 250 MB,
+#                    into ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, calls that fail one by one in every program, a
 #                    trace of many gigabytes of addresses, and `make mutate`; TIME=600 a fuzz target
 #   make fuzz        libFuzzer makes up inputs, TIME=60 seconds a target; TARGET=rank is one of them;
@@ -36,6 +37,7 @@
 #   WERROR=1         a warning is an error
 #   SANITIZE=1       build and check with the address and undefined-behaviour sanitizers of clang
 #   TESTS="a b"      check: only these suites, by file name without ending, such as cf-rank
+#   ALL=1            check: slow tests, too, which are left out and named else
 #   JOBS=N           how many jobs at a time                                   [number of CPUs]
 #   DEPS=0           never install packages
 #   KDIR             kmod: build directory of another kernel   [/lib/modules/$(uname -r)/build]
@@ -365,7 +367,7 @@ GUESTS = $(if $(SANFLAGS),,$(if $(TESTS),$(if $(findstring kmod,$(TESTS)),guest)
 check:
 	@.ci/install build check $(GUESTS)
 	@$(MAKE) all tests
-	@tests/run -b $(B) -j $$(($(JOBS) + 1)) $(TESTS) # some wait more than they work
+	@tests/run -b $(B) -j $$(($(JOBS) + 1)) $(if $(ALL)$(TESTS),,--quick) $(TESTS) # some wait more than they work
 
 # Before anything is installed or built: is it a number that tests/run-long takes?
 TIMED = $(if $(shell [[ '$(TIME)' =~ ^[1-9][0-9]{0,7}$$ ]] && echo yes),,$(error TIME is '$(TIME)': \

@@ -3,6 +3,7 @@
 # The filters built for arm64 and run in emulation: record for record what they say here, where each
 # source named _simd.c is compiled for other vectors.
 # Takes long: an emulator.
+# bats file_tags=slow
 load lib
 load guest/suite
 

@@ -111,6 +111,7 @@ END
     run -1 --separate-stderr "$beside" -c nothing.cf m.yaml p.cf
 }
 
+# bats test_tags=slow
 @test "staircase and two image programs, one other input: all figures" {
     need valgrind 'records the programs'
     bbprof() {

@@ -141,6 +141,7 @@ leaders() {
     (($(leaders "$O/fig11.csv" | wc -l) < $(leaders "$O/fig10.csv" | wc -l)))
 }
 
+# bats test_tags=slow
 @test "sets, clash: quotas of all five, all pairs, a correlation" {
     cacheflow fig12.csv table3.csv correlation.csv
     [[ $(column observed "$O/table3.csv" | sort -u | wc -l) == 5 ]]

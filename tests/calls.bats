@@ -71,6 +71,7 @@ unwound() {
         END { print good + 0 " as unwound, " bad + 0 " not" }' nodes.csv objects.csv accesses.csv
 }
 
+# bats test_tags=slow
 @test "contexts are those that Valgrind unwinds: recursion, longjmp, exceptions, qsort, threads, children" {
     for mode in recursion longjmp exception pointers threads fork plugin; do
         (cd "$P" && cf-capture-trace -q --calls --stack-depth 64 -o "$BATS_TEST_TMPDIR/t.cf" ./p $mode)
@@ -159,6 +160,7 @@ below() {
 }
 
 # Only for functions that are not called below themselves, where recursion is folded otherwise.
+# bats test_tags=slow
 @test "--calls with --function: the paths below the function are those of the whole recording" {
     local mode functions f
     while read -r mode functions; do

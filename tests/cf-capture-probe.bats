@@ -220,6 +220,7 @@ level() {
     [[ ! -e p.cf ]]
 }
 
+# bats test_tags=slow
 @test "this machine by the clock: rows of both levels' searches, each whole, on the CPU that was asked for" {
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
     for _ in 1 2 3; do
@@ -260,6 +261,7 @@ level() {
     ! grep 'CPU [0-9]*, by' said || fail "a remark under -q"
 }
 
+# bats test_tags=slow
 @test "where this machine measures as Linux claims, a stored trace misses by its description as by host" {
     compgen -G '/sys/devices/system/cpu/cpu*/cache/index*' >/dev/null || skip "Linux shows no caches of this machine"
     local here=$BATS_FILE_TMPDIR/here.cf of='(L1D?,(size|ways|line_size)|L2,(size|ways)),' again
@@ -507,6 +509,7 @@ END
     cc -shared -fPIC -o told.so told.c
 }
 
+# bats test_tags=slow
 @test "time that is up: what is left out is named; how long it will take is shown" {
     told
     LD_PRELOAD=$T/told.so TOLD_SECONDS=3 cf-capture-probe --quick --by time --max 256K -o p.cf 2>said || [[ $? == 1 ]]

@@ -519,6 +519,7 @@ rows_of_parts() { # TABLE COLUMNS N FILE...
     done
 }
 
+# bats test_tags=slow
 @test "--part: the parts together have each counted row once, in order" {
     local seed n
     for seed in 1 2; do

@@ -4,6 +4,7 @@
 # make dist: a tarball of what is committed, of the same bytes each time, from which the same binaries are
 # built wherever it is unpacked. That all of them are is looked at by tests/run-long dist.
 # Takes long: two builds.
+# bats file_tags=slow
 load lib
 
 setup_file() {

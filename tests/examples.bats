@@ -140,10 +140,12 @@ runs() {
     [[ -z $bad ]] || fail "$bad"
 }
 
+# bats test_tags=slow
 @test "the examples of the filters' pages work" {
     runs "$ROOT"/filters/*.1
 }
 
+# bats test_tags=slow
 @test "the examples of the captures' pages work" {
     need aarch64-linux-gnu-gcc "the cross compiler"
     runs "$ROOT"/capture/*.1

@@ -33,10 +33,12 @@ kinds() {
     is "faults: true: there is no such call to fail"
 }
 
+# bats test_tags=slow
 @test "annotators: status 3 and a message, or the same output" {
     kinds annotator
 }
 
+# bats test_tags=slow
 @test "reducers and their pictures" {
     kinds reducer
 }
@@ -51,6 +53,7 @@ kinds() {
     kinds importer
 }
 
+# bats test_tags=slow
 @test "captures" {
     kinds capture
 }

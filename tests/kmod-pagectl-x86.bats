@@ -3,6 +3,7 @@
 # pagectl.ko on x86, in a guest: memory types in the page tables are those asked for, by a module that
 # reads them (tests/guest/pagetab.c), and all is as before when it ends, however it does.
 # Takes long: a guest.
+# bats file_tags=slow
 load lib
 load guest/suite
 load guest/pagectl

@@ -4,6 +4,7 @@
 # module are the real ones, on x86, whose cache is a table in memory (backend=model) that
 # tests/guest/occupy.c fills with lines of the programs that run.
 # Takes long: a guest.
+# bats file_tags=slow
 load lib
 load guest/suite
 

@@ -52,13 +52,18 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
 
 @test "gcc -O0" { against_trace 1 gcc -O0; }
 @test "gcc -O2" { against_trace 1 gcc -O2; }
+# bats test_tags=slow
 @test "gcc -O3, AVX2" { against_trace 1 gcc -O3 -march=haswell; }
+# bats test_tags=slow
 @test "clang -O3, gathers" { against_trace 1 clang -O3 -march=skylake; }
 
 @test "x86-64 in emulation, gcc -O1" { against_emulator x86_64 10000 1 gcc -O1; }
+# bats test_tags=slow
 @test "x86-64 in emulation, clang -O3, SSE4" { against_emulator x86_64 10000 1 clang -O3 -msse4.2; }
 @test "AArch64 in emulation, gcc -O0" { against_emulator aarch64 60000 1 aarch64-linux-gnu-gcc -O0; }
+# bats test_tags=slow
 @test "AArch64 in emulation, gcc -O2" { against_emulator aarch64 20000 1 aarch64-linux-gnu-gcc -O2; }
+# bats test_tags=slow
 @test "AArch64 in emulation, clang -O1" { against_emulator aarch64 20000 1 clang --target=aarch64-linux-gnu -O1; }
 @test "AArch64 in emulation, clang -O3, LSE" {
     against_emulator aarch64 20000 1 clang --target=aarch64-linux-gnu -O3 -march=armv8.2-a

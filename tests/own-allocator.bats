@@ -97,11 +97,13 @@ each() {
     each "$P/pie"
 }
 
+# bats test_tags=slow
 @test "tcmalloc, preloaded and linked" {
     each env LD_PRELOAD="$(library libtcmalloc_minimal.so.4)" "$P/own"
     each "$P/linked"
 }
 
+# bats test_tags=slow
 @test "jemalloc, preloaded" {
     each env LD_PRELOAD="$(library libjemalloc.so.2)" "$P/own"
 }

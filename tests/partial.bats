@@ -228,6 +228,7 @@ distances() {
     [[ $(cf-cat --csv --columns dist joined.cf 2>/dev/null | sort -u | wc -l) -gt 100 ]]
 }
 
+# bats test_tags=slow
 @test "cf-distance: the parts of real recordings, several segments, sampled and in sets" {
     local options
     cat "$ROOT/samples/threads.cf" "$ROOT/samples/sort.cf" "$ROOT/samples/threads.cf" >t.cf

@@ -46,6 +46,7 @@ works() {
     [[ -n $(made "$1") || -s out || $1 =~ ^export ]] || fail "brings nothing: $1"
 }
 
+# bats test_tags=slow
 @test "the tour works, line by line" {
     run -0 cf-capture trace --probe
     need aarch64-linux-gnu-gcc "the cross compiler"

@@ -10,8 +10,8 @@ setup() {
     cp "$ROOT"/tests/{run,sanitizers.bash} tree/tests/
 }
 
-suite() { # NAME: a bats suite from standard input, in which 'test:' stands for @test
-    sed 's/^test:/@test/' >"tree/tests/$1.bats"
+suite() { # NAME: a bats suite from standard input, in which 'test:' stands for @test, 'bats:' for what bats is told
+    sed 's/^test:/@test/; s/^bats:/# bats/' >"tree/tests/$1.bats"
 }
 
 unit() { # NAME: a unit test, as a shell script, from standard input
@@ -87,6 +87,27 @@ test: "five" { skip "no such hardware"; }'
     go none
     [[ $status == 2 ]]
     has "no suite 'none'"
+}
+
+@test "--quick leaves out what is tagged slow, and says so" {
+    suite half <<<'test: "one" { true; }
+bats: test_tags=slow
+test: "two" {
+    false
+}
+bats: test_tags=slow
+test: "three" {
+    false
+}'
+    suite whole <<<'bats: file_tags=slow
+setup_file() { false; }
+test: "four" { true; }'
+    go --quick
+    [[ $status == 0 && $output == *$'left out'*$'\n  half: two\n  half: three\n  whole\n\n1 passed, 0 failed, 0 skipped' ]] || fail "$output"
+    go
+    [[ $status == 1 && ${lines[-1]} == "1 passed, "* && $output != *'left out'* ]] || fail "$output"
+    go --quick half
+    [[ $status == 0 && ${lines[-1]} == "1 passed, 0 failed, 0 skipped" ]] || fail "$output"
 }
 
 @test "a second one in the same folder is refused, and leaves the first one's results" {
@@ -178,6 +199,7 @@ test: \"two\" { sleep 600; }"
     [[ -z $(find . -name pwned) && ! -e $ROOT/pwned ]]
 }
 
+# bats test_tags=slow
 @test "run-long: where no member was killed, or what looks dies in the middle, that is no success" {
     mkdir -p bin long/tests
     printf '#!/bin/sh\nexit 1\n' >bin/pgrep
@@ -199,6 +221,7 @@ test: \"two\" { sleep 600; }"
     has "ok     packages: all was looked at"
 }
 
+# bats test_tags=slow
 @test "run-long: a fuzzer begins with inputs that the program takes, each way it is called; what only refuses is a failure" {
     run -0 "$ROOT/tests/run-long" -b "$B" inputs
     has_not FAILED
