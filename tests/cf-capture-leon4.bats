@@ -126,6 +126,27 @@ late_share() {
     has 'cannot follow the one before'
 }
 
+@test "a load waits for its bus read while other processors execute hundreds of instructions" {
+    # of processor 0 a load that misses; processor 1 executes N instructions before the read
+    slow() { # N
+        printf 'INST 0 %d 0x%x 0x%x 0x40000000 {} 0 0 0\n' 10 0x40001000 0x03100000 11 0x40001004 0xc4006100
+        awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
+            printf "INST 1 %d 0x%x 0x01000000 0 {} 0 0 0\n", 12 + i, 1073745920 + 4 * i }'
+        echo "AHB $((12 + $1)) 0x40000100 0 read 2 2 0 0 0 0"
+        echo "INST 0 $((13 + $1)) 0x40001008 0x01000000 0 {} 0 0 0"
+    }
+    slow 1000 >slow.txt
+    run -0 cf-capture leon4 -o slow.cf slow.txt
+    has '0 loads hit, 1 missed'
+    run -0 bash -c 'cf-cat --csv --columns op,addr,level slow.cf | grep load'
+    is 'load,0x40000100,2'
+    # the wait has an end: it is none of the trace, and no hit
+    { echo 'AHB 9 0x40000000 0 read 2 2 9 0 0 0'; slow 5000; } >slower.txt
+    run -0 cf-capture leon4 -o slower.cf slower.txt
+    has '0 loads hit, 0 missed'
+    has '1 loads have no entry of their processor after them, or only behind 4095 instructions of others'
+}
+
 @test "the time tag wraps" {
     trace seed=8 count=2000 time=1073741500
     import hist hist.txt

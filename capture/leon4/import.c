@@ -5,9 +5,11 @@
  * An instruction waits until the next entry of its processor has come, because that may be its
  * second result or the bus read that shows a miss; where several processors take turns, those that
  * came later wait behind it, so that the rows stay in the order of time. At most CF_LEON4_HELD
- * wait. Then it is replayed, and gives a fetch and, for a load or store, an access: in the table
- * access when its address is known, and else in the table unplaced, which engines do not look at.
- * Memory: three batches of rows, 1 MiB of words, and 4 KiB of registers for each processor.
+ * wait: others take far longer for as many than memory does for a read. Then it is replayed, and
+ * gives a fetch and, for a load or store, an access: in the table access when its address is known,
+ * and else in the table unplaced, which engines do not look at.
+ * Memory: three batches of rows, 1 MiB of words, 1 MiB of what waits, and 4 KiB of registers for
+ * each processor.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -262,8 +264,8 @@ static void drain(struct cf_import *m, unsigned least)
         if (m->last == h)
             m->last = NULL;
         commit(m, h);
-        m->first = (m->first + 1) % CF_LEON4_HELD;
         m->waiting--;
+        m->first = m->waiting ? (m->first + 1) % CF_LEON4_HELD : 0; /* where memory is in a cache */
         least -= least > 0;
     }
 }
@@ -482,6 +484,10 @@ void cf_import_report(const struct cf_import *m)
         "entries are like the store or double word load before them, and the trace does not say "
         "whether they continue it: taken for instructions of their own");
     say(m, c->elsewhere, "accesses go to address spaces that are not memory (--asi): left out");
-    say(m, c->cut, "loads have no entry after them: hit or miss is not known");
+    if (c->cut)
+        cf_warn(m->tool,
+                "%" PRIu64 " loads have no entry of their processor after them, or only behind %d "
+                "instructions of others: hit or miss is not known",
+                c->cut, CF_LEON4_HELD - 1);
     say(m, c->wraps, "times the time tag began anew");
 }

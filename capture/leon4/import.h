@@ -8,7 +8,8 @@
 #include "capture/leon4/registers.h"
 #include "capture/leon4/scan.h"
 
-enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 64, CF_LEON4_READS = 4 };
+/* HELD: of one processor no load waits while the others execute so many. */
+enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 4096, CF_LEON4_READS = 4 };
 
 /* Where the bus read stands that shows a miss of the data cache. */
 enum cf_import_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
@@ -27,7 +28,7 @@ struct cf_import_options {
 struct cf_import_counts {
     uint64_t instructions, trapped, unknown, orphans;
     uint64_t alike; /* entries of which it is not certain that they continue the one before */
-    uint64_t transfers, cut; /* cut: loads without the entry after them */
+    uint64_t transfers, cut; /* cut: loads without the entry after them, or that waited too long */
     uint64_t loads, loads_known, stores, stores_known, elsewhere;
     uint64_t late, late_known; /* of the loads, those after the warm-up */
     uint64_t hits, misses;
