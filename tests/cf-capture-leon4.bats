@@ -110,6 +110,20 @@ late_share() {
     done
 }
 
+@test "a store's only word: what it is follows where address and data are known, not from a chance" {
+    # 2.0, a double word's half, and a pointer that is loaded are 0x40000000 and stored there
+    local first
+    for first in 'st  %f0, [%g1]' 'std  %g4, [%g1]' 'st  %l0, [%g1]'; do
+        printf '%d  400010%02x  %s  [%08x]\n' 9 0 'mov  1, %g4' 1 \
+            10 4 'sethi  %hi(0x40000000), %g1' 0x40000000 11 8 "$first" 0x40000000 \
+            12 12 'mov  64, %g2' 64 13 16 'st  %g2, [%g1 + 4]' 64 >t.txt
+        run -0 cf-capture leon4 -o t.cf t.txt
+        has_not 'differ from'
+        run -0 bash -c 'cf-cat --csv --columns time,op,addr t.cf | grep store | tr "\n" " "'
+        is '11,store,0x40000000 13,store,0x40000004 '
+    done
+}
+
 @test "several processors in one trace" {
     make_leon4 truth seed=7 count=30000 cpus=3 | sort -t, -s -n -k1,1 -k2,2 >truth.csv
     make_leon4 list seed=7 count=30000 cpus=3 >list.txt

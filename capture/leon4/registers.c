@@ -201,17 +201,19 @@ static int shows_address(struct cf_registers *r, const struct cf_registers_entry
     const uint64_t data = *reg(r, e->insn->rd);
     const unsigned bits = e->insn->size < 4 ? 8U * e->insn->size : 32;
     const uint32_t mask = bits == 32 ? ~0U : (1U << bits) - 1;
+    const int both = e->insn->flags & CF_SPARC_INTEGER && e->insn->size <= 4 &&
+                     address & data & CF_REGISTERS_KNOWN;
     int is_address, is_data;
 
     if (e->words > 1 || r->o.store == CF_REGISTERS_STORE_ADDRESS)
         return 1;
     if (r->o.store == CF_REGISTERS_STORE_DATA)
         return 0;
-    is_address = address & CF_REGISTERS_KNOWN && (uint32_t)address == e->word[0];
-    is_data = e->insn->flags & CF_SPARC_INTEGER && data & CF_REGISTERS_KNOWN &&
-              ((uint32_t)data & mask) == (e->word[0] & mask);
-    /* Once one of the two was seen without the other, it holds for all. */
-    if (is_address != is_data && address & CF_REGISTERS_KNOWN && !r->votes)
+    is_address = (uint32_t)address == e->word[0];
+    is_data = ((uint32_t)data & mask) == (e->word[0] & mask);
+    /* Once one of the two was seen without the other, it holds for all; but where only one of them
+       is known, or half of the data, the word may be the other one and be equal by chance. */
+    if (both && is_address != is_data && !r->votes)
         r->votes = is_address ? 1 : -1;
     return r->votes > 0 ? 1 : r->votes < 0 ? 0 : -1;
 }
