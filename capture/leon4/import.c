@@ -147,7 +147,8 @@ static void unplaced_row(struct cf_import *m, const struct held *h, uint8_t op, 
 
 /* ---- instructions ---- */
 
-/* Whether a bus read shows that this load missed; *bus gets its address, 0 where none does. */
+/* Whether a bus read shows that this load missed, -1 where it may; *bus gets its address, 0 where
+   none does. */
 static int missed(const struct cf_import *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
     const uint32_t line = ~(m->o.line_size - 1);
@@ -158,34 +159,37 @@ static int missed(const struct cf_import *m, const struct held *h, uint64_t addr
         *bus = h->before == 1 ? h->before_at : 0;
         return h->before == 1;
     case CF_READ_AFTER:
-        *bus = h->after == 1 ? h->read_at[0] : 0;
+        *bus = h->after == 1 && h->reads ? h->read_at[0] : 0;
         return h->after == 1;
     default:
-        for (uint32_t i = 0; i < h->reads; i++)
+        for (uint32_t i = 0; i < h->reads && i < CF_LEON4_READS; i++)
             if (!(address & CF_REGISTERS_KNOWN) || !(((uint32_t)address ^ h->read_at[i]) & line)) {
                 *bus = h->read_at[i];
                 return 1;
             }
-        return 0;
+        return h->reads > CF_LEON4_READS ? -1 : 0;
     }
 }
 
 /* 0 unknown, 1 a hit, 2 served by what is behind the first level. */
 static uint8_t level_of(struct cf_import *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
-    *bus = 0;
+    const int miss = missed(m, h, address, bus);
+
     if (!m->bus_seen)
         return 0;
-    if (m->o.miss != CF_READ_BEFORE && h->open && !h->after) { /* the trace ends here */
-        m->counts.cut++;
-        return 0;
-    }
-    if (missed(m, h, address, bus)) {
+    if (miss > 0) {
         m->counts.misses++;
         return 2;
     }
-    m->counts.hits++;
-    return 1;
+    /* the trace ends here, and the read might have come */
+    if (h->open && (m->o.miss == CF_READ_LINE || (m->o.miss == CF_READ_AFTER && !h->after))) {
+        m->counts.cut++;
+        return 0;
+    }
+    m->counts.crowded += miss < 0;
+    m->counts.hits += miss == 0;
+    return miss == 0;
 }
 
 static void memory(struct cf_import *m, const struct held *h, uint64_t address)
@@ -346,8 +350,8 @@ static void note_transfer(struct cf_import *m, struct held *h, unsigned cpu,
     if (h && !h->after)
         h->after = what;
     /* the further transfers of a burst are in the same line */
-    if (h && !row->write && row->trans == 2 && h->reads < CF_LEON4_READS)
-        h->read_at[h->reads++] = row->address;
+    if (h && !row->write && row->trans == 2 && h->reads++ < CF_LEON4_READS)
+        h->read_at[h->reads - 1] = row->address;
     m->before[cpu] = what;
     m->before_at[cpu] = row->address;
 }
@@ -484,10 +488,11 @@ void cf_import_report(const struct cf_import *m)
         "entries are like the store or double word load before them, and the trace does not say "
         "whether they continue it: taken for instructions of their own");
     say(m, c->elsewhere, "accesses go to address spaces that are not memory (--asi): left out");
-    if (c->cut)
-        cf_warn(m->tool,
-                "%" PRIu64 " loads have no entry of their processor after them, or only behind %d "
-                "instructions of others: hit or miss is not known",
-                c->cut, CF_LEON4_HELD - 1);
+    say(m, c->cut,
+        "loads have no entry of their processor after them, or only behind thousands of others: "
+        "hit or miss is not known");
+    say(m, c->crowded,
+        "loads have more bus reads after them than are kept, and none of those is of their line: "
+        "hit or miss is not known");
     say(m, c->wraps, "times the time tag began anew");
 }

@@ -8,8 +8,10 @@
 #include "capture/leon4/registers.h"
 #include "capture/leon4/scan.h"
 
-/* HELD: of one processor no load waits while the others execute so many. */
-enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 4096, CF_LEON4_READS = 4 };
+/* HELD: of one processor no load waits while the others execute so many.
+   READS: up to four of a walk of the MMU and one of a line, for data and for the next instruction,
+   and what a processor reads ahead. */
+enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 4096, CF_LEON4_READS = 32 };
 
 /* Where the bus read stands that shows a miss of the data cache. */
 enum cf_import_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
@@ -32,6 +34,7 @@ struct cf_import_counts {
     uint64_t loads, loads_known, stores, stores_known, elsewhere;
     uint64_t late, late_known; /* of the loads, those after the warm-up */
     uint64_t hits, misses;
+    uint64_t crowded; /* loads with so many reads that not all are known */
     uint64_t wraps, backward;
 };
 
