@@ -142,14 +142,19 @@ static void idle(void *arg)
     cf_import_flush(arg);
 }
 
-/* Time of an entry; one that lies before the last is bad, and gets the last one's. */
+/* Time of an entry; one that lies before the last is bad, and gets the last one's, and one that does
+   not fit into the tag is bad, too. */
 static uint64_t time_of(struct cf_import *m, struct cf_import_clock *c, struct cf_scan *s,
                         const struct cf_scan_row *row)
 {
     int backward;
     const uint64_t time = cf_import_time(c, row->tag, m->o.time_bits, &backward);
 
-    if (backward)
+    if (m->o.time_bits && row->tag >> m->o.time_bits)
+        cf_lines_bad(&s->lines, 0,
+                     "time %llu has more than %u bits: does it never begin anew (--time-bits 0)?",
+                     (unsigned long long)row->tag, m->o.time_bits);
+    else if (backward)
         cf_lines_bad(&s->lines, 0,
                      "time %llu lies before that of the entry before it, whose time it gets: is "
                      "the trace sorted, and the dump of one buffer?",

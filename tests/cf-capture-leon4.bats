@@ -299,6 +299,15 @@ accesses() {
     run -1 times --time-bits 0 t.txt
 }
 
+@test "a time of more bits than the tag has is bad: a simulator's does not begin anew" {
+    printf '%s  4000000%x  nop  [00000000]\n' 1073741823 0 1073741824 4 9000000000 8 >t.txt
+    run -1 cf-capture leon4 -o t.cf t.txt
+    has 't.txt:2: time 1073741824 has more than 30 bits: does it never begin anew (--time-bits 0)?'
+    run -0 cf-capture leon4 --time-bits 0 -o t.cf t.txt
+    run -0 cf-cat --csv --columns time t.cf
+    is $'time\n1073741823\n1073741824\n9000000000'
+}
+
 @test "bus entries before a wrap at the start have their time" {
     printf '%d  4001000%x  ahb read, mst=0, size=2  [00000007]\n' 1073741800 0 1073741810 4 5 8 >bus.txt
     printf '%d  4000000%x  nop  [00000000]\n' 3 0 6 4 >inst.txt
