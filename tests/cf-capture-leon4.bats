@@ -642,6 +642,26 @@ load,0x4001ffff'
     run -0 cf-cat --verify t.cf
 }
 
+@test "raw words of a 128-bit bus without addresses: a bad line is one of an entry's two" {
+    times() { cf-cat --csv --table bus --columns time t.cf | tail -n +2 | paste -s -d ' '; }
+    local i cut
+    for i in 10 20 30 40; do
+        printf '000000%s 00004800 00000007 40000000\n11111111 22222222 33333333 44444440\n' $i
+    done >whole.txt
+    for cut in 3 4; do # a first and a second half
+        sed "${cut}s/....\$//" whole.txt >t.txt
+        run -1 cf-capture leon4 --raw=bus -o t.cf t.txt
+        has "t.txt:$cut: no four words"
+        run -0 times
+        is "16 $([ $cut = 3 ] || echo '32 ')48 64"
+    done
+    # what is no line of a dump is none
+    sed '3i Segmentation fault' whole.txt >t.txt
+    run -1 cf-capture leon4 --raw=bus -o t.cf t.txt
+    run -0 times
+    is '16 32 48 64'
+}
+
 @test "noise, zero bytes and an endless line are bad lines and nothing worse" {
     head -c 300000 /bin/bash >noise
     (head -c 300000 /dev/zero; echo; sample) >long

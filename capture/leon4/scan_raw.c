@@ -141,6 +141,8 @@ int cf_scan_raw(struct cf_scan *s, const char *line, size_t length, struct cf_sc
         instruction(s, w, row);
     return 1;
 bad:
+    /* a line that is no dump's is none of the two that an entry takes */
+    s->half ^= s->o.raw == 2 && s->o.wide && word(text[0], size[0], &w[0]);
     cf_lines_bad(&s->lines, 0,
                  "no four words of trace memory: '%.*s': was the dump cut off, or is it text for "
                  "which --raw is wrong?",
