@@ -143,17 +143,28 @@ static void idle(void *arg)
 }
 
 /* Time of an entry; one that lies before the last is bad, and gets the last one's, and one that does
-   not fit into the tag is bad, too. */
+   not fit into the tag is bad, too. The trace memory is a ring: behind its newest entry a dump has
+   the oldest one, which lies before it, or after a pause of more than half a period. */
 static uint64_t time_of(struct cf_import *m, struct cf_import_clock *c, struct cf_scan *s,
                         const struct cf_scan_row *row)
 {
+    const unsigned bits = m->o.time_bits;
+    const uint64_t before = c->now;
+    const int ring = s->o.raw && c->input == s->lines.input;
     int backward;
-    const uint64_t time = cf_import_time(c, row->tag, m->o.time_bits, &backward);
+    const uint64_t time = cf_import_time(c, row->tag, bits, &backward);
 
-    if (m->o.time_bits && row->tag >> m->o.time_bits)
+    c->input = s->lines.input;
+    if (bits && row->tag >> bits)
         cf_lines_bad(&s->lines, 0,
                      "time %llu has more than %u bits: does it never begin anew (--time-bits 0)?",
-                     (unsigned long long)row->tag, m->o.time_bits);
+                     (unsigned long long)row->tag, bits);
+    else if (ring && (backward || (bits && (time - before) >> (bits - 1))))
+        cf_lines_bad(&s->lines, 0,
+                     "time %llu lies before that of the entry before it or half a period after it: "
+                     "is the dump of one buffer? If that was full, its oldest entry stands here: "
+                     "put the entries from here on before the others",
+                     (unsigned long long)row->tag);
     else if (backward)
         cf_lines_bad(&s->lines, 0,
                      "time %llu lies before that of the entry before it, whose time it gets: is "
@@ -225,6 +236,9 @@ int main(int argc, char **argv)
     import(&m, &trace, s.bus ? &bus : NULL);
     if (!s.tool.quiet && trace.entries)
         cf_import_report(&m);
+    if (!s.tool.quiet && s.scan.raw && m.counts.wraps)
+        cf_warn(&s.tool, "where it began anew, the oldest entry of a full buffer may stand: see "
+                         "'Raw words' in the manual");
     bad = cf_scan_close(&trace);
     if (s.bus)
         bad |= cf_scan_close(&bus);

@@ -662,6 +662,42 @@ load,0x4001ffff'
     is '16 32 48 64'
 }
 
+@test "raw words: the dump of a full buffer, which is a ring, is reported with its oldest entry's place" {
+    # ring CYCLES: 16 entries so far apart, of which the oldest stands in line 6
+    ring() {
+        for i in {11..15} {0..10}; do
+            printf '901000%02x: %08x 00000000 %08x 01000000\n' $((n++ % 16 * 16)) \
+                $((1000 + $1 * i)) $((0x40001000 + 4 * i))
+        done
+    }
+    local step where='If that was full, its oldest entry stands here: put the entries from here on before'
+    for step in 1 3000000 30000000; do
+        ring $step >ring.txt
+        run -1 cf-capture leon4 --raw -o t.cf ring.txt
+        has "ring.txt:6: time 1000 lies before that of the entry before it or half a period"
+        has "$where"
+        cut -d: -f2 ring.txt | tr -d ' ' | bytes >ring.bin
+        run -1 cf-capture leon4 --raw -o t.cf ring.bin
+        has "ring.bin:6: time 1000 lies"
+        { tail -n +6 ring.txt; head -n 5 ring.txt; } >order.txt
+        run -0 cf-capture leon4 --raw -o t.cf order.txt
+        has_not 'began anew'
+        run -0 bash -c 'cf-cat --csv --columns time t.cf | sed -n "2p;\$p"'
+        is $'1000\n'$((1000 + 15 * step))
+    done
+    # over half a period it cannot be told from a tag that begins anew
+    ring 60000000 >ring.txt
+    run -0 cf-capture leon4 --raw -o t.cf ring.txt
+    has '1 times the time tag began anew'
+    has 'the oldest entry of a full buffer may stand'
+    # from one dump to the next any time may pass
+    printf '00000010 00000000 40001000 01000000\n' >one.txt
+    printf '30000010 00000000 40001000 01000000\n' >two.txt
+    run -0 cf-capture leon4 --raw -o t.cf one.txt two.txt
+    run -1 cf-capture leon4 --raw -o t.cf <(cat one.txt two.txt)
+    has "$where"
+}
+
 @test "noise, zero bytes and an endless line are bad lines and nothing worse" {
     head -c 300000 /bin/bash >noise
     (head -c 300000 /dev/zero; echo; sample) >long

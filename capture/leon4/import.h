@@ -43,6 +43,7 @@ struct cf_import_clock {
     uint64_t now;
     uint64_t wraps;
     int started;
+    int input; /* of the last entry: cf_lines.input */
 };
 
 /* An instruction that waits for what follows it. */
