@@ -169,6 +169,7 @@ static int conditional(const char *name, size_t n, const struct operand *o, unsi
     static const char coprocessor[] = "a n 3 2 23 1 13 12 123 0 03 02 023 01 013 012";
     const char *condition = name + (name[0] == 'b' || name[0] == 't' ? 1 : 2);
     const size_t rest = (size_t)(name + n - condition);
+    const char *names;
 
     if (name[0] == 't') {
         if (!is_one_of(condition, rest, integer))
@@ -176,9 +177,13 @@ static int conditional(const char *name, size_t n, const struct operand *o, unsi
         i->kind = CF_SPARC_PLAIN;
         return 1;
     }
-    if (!(name[0] == 'b' && (rest == 0 || is_one_of(condition, rest, integer))) &&
-        !(n > 2 && memcmp(name, "fb", 2) == 0 && is_one_of(condition, rest, floating)) &&
-        !(n > 2 && memcmp(name, "cb", 2) == 0 && is_one_of(condition, rest, coprocessor)))
+    names = name[0] == 'b'            ? integer
+            : n < 2 || name[1] != 'b' ? NULL
+            : name[0] == 'f'          ? floating
+            : name[0] == 'c'          ? coprocessor
+                                      : NULL;
+    /* binutils print b, fb and cb for "always" */
+    if (!names || (rest && !is_one_of(condition, rest, names)))
         return 0;
     i->kind = CF_SPARC_BRANCH;
     i->way = rest == 0 || (rest == 1 && *condition == 'a') ? CF_SPARC_ALWAYS

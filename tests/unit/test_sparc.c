@@ -246,6 +246,8 @@ static int alike(const char *text, uint32_t word)
 
     cf_sparc_parse(text, strlen(text), &a);
     cf_sparc_decode(word, 0x40000000, &b);
+    if (b.kind == CF_SPARC_BRANCH)
+        return a.kind == b.kind && a.flags == b.flags && a.way == b.way && a.value == b.value;
     same = a.kind == b.kind && a.rd == b.rd;
     if (b.kind == CF_SPARC_RESULT)
         return same;
@@ -295,11 +297,35 @@ static void text(void)
     }
 }
 
+/* FBA is also written "fb", and so on. */
+static void branch_text(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t op2;
+    } kinds[] = {{"b", 2}, {"fb", 6}, {"cb", 7}};
+    static const struct {
+        const char *name;
+        uint32_t cond;
+    } conditions[] = {{"", 8}, {"a", 8}, {"n", 0}};
+    char s[80];
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        for (size_t k = 0; k < sizeof(conditions) / sizeof(*conditions); k++)
+            for (uint32_t annul = 0; annul < 2; annul++) {
+                snprintf(s, sizeof s, "%s%s%s  0x40000040", kinds[i].name, conditions[k].name,
+                         annul ? ",a" : "");
+                ok(alike(s, annul << 29 | conditions[k].cond << 25 | kinds[i].op2 << 22 | 16), "%s",
+                   s);
+            }
+}
+
 int main(void)
 {
     decode_accesses();
     decode_operations();
     decode_others();
     text();
+    branch_text();
     return done();
 }
