@@ -18,7 +18,13 @@
 #include "capture/cf_command.h"
 #include "capture/cf_lines.h"
 
-enum { BUFFER = 1 << 18, IDLE_MS = 100, AGAIN_MS = 1000 };
+enum {
+    BUFFER = 1 << 18,
+    IDLE_MS = 100,
+    AGAIN_MS = 1000,
+    KIND = 64,  /* so many bytes of an input decide whether it is text */
+    ENTRY = 16, /* or so many with a line's end: what comes slowly is handed on */
+};
 
 struct cf_lines_more {
     struct cf_tool *tool;
@@ -26,6 +32,7 @@ struct cf_lines_more {
     int count, next;
     int fd;
     int fresh;     /* nothing was read of this input yet */
+    int decided;   /* whether it is text or binary */
     size_t filled; /* bytes in the buffer, from its start */
     size_t used;   /* of them complete lines that were handed to cf_lines.end */
     void (*idle)(void *);
@@ -125,6 +132,7 @@ static int next_input(struct cf_lines *l)
         l->input++;
         l->blocks = 0;
         m->fresh = 1;
+        m->decided = !l->block;
         if (strcmp(name, "-") == 0) {
             l->name = "standard input";
             m->fd = STDIN_FILENO;
@@ -186,7 +194,7 @@ static size_t read_some(struct cf_lines *l)
 /* Text holds no control bytes but blanks, line ends, and those that move a terminal's cursor. */
 static int is_binary(const char *p, size_t n)
 {
-    for (size_t i = 0; i < n && i < 64; i++)
+    for (size_t i = 0; i < n && i < KIND; i++)
         if (p[i] == 0x7f || ((uint8_t)p[i] < ' ' && !strchr("\t\n\r\b\033", p[i])) || !p[i])
             return 1;
     return 0;
@@ -282,6 +290,26 @@ static int end_of_lines(struct cf_lines_more *m)
     return 0;
 }
 
+/* Whether the input's first bytes tell if it is text: a slow pipe may have brought few of them. The
+   last *n, 0 at its end, were read now; *n gets them all. */
+static int is_decided(struct cf_lines *l, size_t *n)
+{
+    struct cf_lines_more *m = l->more;
+
+    m->fresh &= !*n;
+    if (m->decided)
+        return 1;
+    m->filled += *n;
+    l->blocks = is_binary(m->buffer, m->filled);
+    m->decided = !*n || l->blocks || m->filled >= KIND ||
+                 (m->filled >= ENTRY && memchr(m->buffer, '\n', m->filled));
+    if (m->decided) {
+        *n = m->filled;
+        m->filled = 0;
+    }
+    return m->decided;
+}
+
 int cf_lines_fill(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
@@ -296,6 +324,8 @@ int cf_lines_fill(struct cf_lines *l)
 
         if (m->fd >= 0 && !caught)
             n = read_some(l);
+        if (!is_decided(l, &n))
+            continue;
         if (n == 0) {
             if (skipping)
                 m->filled = 0;
@@ -307,9 +337,6 @@ int cf_lines_fill(struct cf_lines *l)
             continue;
         }
         m->filled += n;
-        if (l->block && m->fresh)
-            l->blocks = is_binary(m->buffer + m->filled - n, n);
-        m->fresh = 0;
         if (l->blocks) {
             m->used = m->filled - m->filled % (size_t)l->block;
             if (m->used)

@@ -190,6 +190,29 @@ static void blocks(void)
             "abc|",
             "or torn by an error");
     ok(strstr(said, "Input/output error") && !strchr(said, '\n')[1], "told once");
+    RUN(1, {"a", 0}, {"\n", 0}, {"\x01z", 0}, {0});
+    is_text(lines, "a\n\x01z|", "of a slow pipe the first bytes alone do not make it text");
+    RUN(1, {"lo", 0}, {"ad\nstore\nlo", 0}, {"ad\n", 0}, {0});
+    is_text(lines, "load|store|load|", "text from a slow pipe");
+    RUN(1, {"load\nst", 0}, {0}, {0});
+    is_text(lines, "load|", "text that ends before it is sure");
+    is_u64(status, 1, "what was cut of it is told");
+    RUN(2, {"load\n", 0}, {0}, {0},
+        {"\x01"
+         "abc",
+         0},
+        {0});
+    is_text(lines,
+            "load|\x01"
+            "abc|",
+            "each input is of its own kind");
+    RUN(1, {"load,1,2,3,4,5,6\n", 0}, {NULL, EIO}, {0});
+    is_text(lines, "load,1,2,3,4,5,6|", "a long line is handed on before more is read");
+    RUN(1, {"load\n", 0}, {NULL, EIO}, {0});
+    ok(status == 3 && strstr(said, "Input/output error") && !strchr(said, '\n')[1],
+       "an error before it is sure: told once");
+    RUN(1, {"load\nst", 0}, {NULL, EINTR}, {0});
+    is_text(lines, "load|", "a signal before it is sure: whole lines are taken");
     block = 0;
 }
 
