@@ -142,7 +142,7 @@ static void idle(void *arg)
     cf_import_flush(arg);
 }
 
-/* Time of an entry; one that lies before the last is bad, and gets the last one's, and one that does
+/* Time of an entry. One that lies before the last is bad, and gets the last one's; one that does
    not fit into the tag is bad, too. The trace memory is a ring: behind its newest entry a dump has
    the oldest one, which lies before it, or after a pause of more than half a period. */
 static uint64_t time_of(struct cf_import *m, struct cf_import_clock *c, struct cf_scan *s,
