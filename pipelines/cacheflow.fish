@@ -6,24 +6,24 @@ function __cacheflow
     set -l words (commandline -opc)
     set -l word (commandline -ct)
     set -l program (command -s -- $words[1])
-    set -l script (dirname -- (realpath -- $program))/../share/bash-completion/completions/cacheflow
+    set -l script
     set -l kind 10
+    if test -n "$program"
+        set script (dirname -- (realpath -- $program))/../share/bash-completion/completions/cacheflow
+    end
     if test -r "$script"
         bash $script $program $words[2..] "$word" 2>/dev/null
         set kind $status
     end
     switch $kind
         case 10
-            set -l before (string match -r -- '^--[a-z][-a-z0-9]*=' $word)
-            set -l value (string replace -- "$before" '' $word)
-            for file in (__fish_complete_path $value)
-                echo "$before$file"
-            end
+            # fish's own, of a command that has no options: it takes quotes, ~ and variables, and runs nothing
+            complete --do-complete="'' $word"
         case 11
             # the words after -- are another command's
             set -l at (contains -i -- -- $words)
             set -l theirs (string join ' ' -- (string escape -- $words[(math $at + 1)..]) $word)
-            complete "-C$theirs"
+            complete --do-complete=$theirs
     end
 end
 

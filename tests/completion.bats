@@ -159,6 +159,9 @@ END
     is --columns=label
     run -0 bash "$script" cf-cat --table=map r.cf --columns la
     is label
+    # shellcheck disable=SC2088 # as it stands on the line
+    run -0 bash "$script" cf-cat --table map '~/r.cf' --columns la
+    is label
 }
 
 # What a shell would run if it looked at more than the text.
@@ -237,6 +240,47 @@ hostile=('$(touch${IFS}pwned)' '`touch${IFS}pwned`' '${X:=$(touch${IFS}pwned)}' 
     offered fish <<<'cf-capture trace -- -hx' >got 2>&1
     [[ $(head -n 1 got) == '> cf-capture trace -- -hx' ]] || fail "$(<got)"
     run ! grep complete got
+    offered fish <<<'cf-capture trace -- ' >got 2>&1
+    grep -qx cf-capture-trace got || fail "$(head got)"
+    run ! grep '^complete:' got
+}
+
+@test "fish: names of files that the line has in quotes, with ~ or by a variable, and a program that is not there" {
+    command -v fish >/dev/null || skip "fish is missing"
+    mkdir 'a b' '$(touch pwned)' '(touch pwned)'
+    touch 'a b/x.cf' '$(touch pwned)/x.cf' zebra.csv
+    # shellcheck disable=SC2016
+    offered fish >got 2>&1 <<'CASES'
+cf-rank a\ b/
+cf-rank 'a b/
+cf-rank --output=a\ b/
+cf-rank ~/zeb
+cf-rank $HOME/zeb
+cf-rank '$(touch pwned)/
+cf-rank (touch pwned)/
+cf-rank $(touch pwned)/
+./cf-rank zeb
+CASES
+    [[ ! -e pwned ]]
+    # shellcheck disable=SC2016
+    diff - got <<'END'
+> cf-rank a\ b
+a b/x.cf
+> cf-rank 'a b
+a b/x.cf
+> cf-rank --output=a\ b
+--output=a b/x.cf
+> cf-rank ~/zeb
+~/zebra.csv
+> cf-rank $HOME/zeb
+$HOME/zebra.csv
+> cf-rank '$(touch pwned)
+$(touch pwned)/x.cf
+> cf-rank (touch pwned)
+> cf-rank $(touch pwned)
+> ./cf-rank zeb
+zebra.csv
+END
 }
 
 @test "a program without the script beside it: zsh and fish offer files" {
