@@ -162,6 +162,12 @@ END
     # shellcheck disable=SC2088 # as it stands on the line
     run -0 bash "$script" cf-cat --table map '~/r.cf' --columns la
     is label
+    # machines, or a file with one
+    run -10 bash "$script" cf-infer --compare teg
+    is tegra-x1
+    run -10 bash "$script" cf-capture probe --on ''
+    [[ $(sort <<<"$output") == "$({ ls "$PUT/share/cacheflow/machines" && echo host; } | sed 's/\.yaml$//' | sort)" ]] ||
+        fail "$output"
 }
 
 # What a shell would run if it looked at more than the text.
