@@ -108,6 +108,7 @@ LIBPICTURE := $(B)/lib/libpicture.a
 LIBSHARED  := $(B)/lib/libshared.a
 LIBCAPTURE := $(B)/lib/libcapture.a
 
+HEADERS    := formats/stream/cf.h formats/stream/cf_columns.h
 MACHINES   := $(wildcard formats/machines/*.yaml)
 MAN        := $(sort $(wildcard */*.[1457] */*/*.[1457]))
 UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
@@ -116,6 +117,7 @@ BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion pipelines/cacheflow.zsh pipelines/cacheflow.fish
 # What runs from anywhere, and the programs that it records.
 PIPELINES  := $(addprefix pipelines/,explore.mk modeling.mk settings.mk stored.mk batch.mk) $(wildcard pipelines/recipe-*.mk pipelines/bbprof*.mk pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
+SCRIPTS    := $(wildcard pipelines/*.sh)
 RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/* samples/bbprof/*)
 
 comma     := ,
@@ -417,7 +419,7 @@ golden:
 	@tests/run -b $(B) -j $(JOBS) --golden $(TESTS)
 	@git diff --stat -p -- tests/golden; git status --short -- tests/golden
 
-# Everything that install puts somewhere goes through `put`, and uninstall takes the same list.
+# What install puts somewhere, uninstall removes by the same lists: no file of others, wherever it lies.
 bindir := $(PREFIX)/bin
 libdir := $(PREFIX)/lib
 incdir := $(PREFIX)/include/cacheflow
@@ -435,6 +437,10 @@ D       = $(call quoted,$(DESTDIR)$(1))
 no_dollar = $(foreach v,DESTDIR PREFIX,$(if $(findstring $$,$(value $v)),\
 	$(error $v holds a dollar sign, which make takes for a variable: give another name)))
 
+# What is private to the programs: what was built, or would be.
+PRIVATE = $(patsubst $(B)/libexec/cacheflow/%,%,$(filter $(B)/libexec/cacheflow/%,$(EXTRA) \
+	$(shell find $(B)/libexec/cacheflow ! -type d 2>/dev/null)))
+
 install: all
 	$(no_dollar)@$(MAKE) --no-print-directory install-files
 
@@ -445,10 +451,10 @@ install-files:
 	    $(call D,$(shrdir)/samples/cacheperf) $(call D,$(shrdir)/samples/bbprof)
 	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
 	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
-	$(Q)install -m 644 -- formats/stream/cf.h formats/stream/cf_columns.h $(call D,$(incdir))
+	$(Q)install -m 644 -- $(HEADERS) $(call D,$(incdir))
 	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
 	$(Q)install -m 644 -- $(PIPELINES) $(call D,$(shrdir)/pipelines)
-	$(Q)install -m 755 -- $(wildcard pipelines/*.sh) $(call D,$(shrdir)/pipelines)
+	$(Q)install -m 755 -- $(SCRIPTS) $(call D,$(shrdir)/pipelines)
 	$(Q)for f in $(RECORDED); do install -m 644 -- $$f $(call D,$(shrdir))/$$f || exit 1; done
 	$(Q)printf '%s\n' prefix="$$(realpath -ms -- $(call quoted,$(PREFIX)))" 'includedir=$${prefix}/include' \
 	    libdir=$(call quoted,$(subst $(PREFIX)/,$${prefix}/,$(libdir))) '' \
@@ -474,8 +480,12 @@ uninstall:
 	    $(call D,$(fshdir)/$p.fish)) \
 	    $(call D,$(libdir)/libcf.a) $(call D,$(libdir)/pkgconfig/cacheflow.pc) \
 	    $(call D,$(cmpdir)/cacheflow) $(call D,$(fshdir)/cacheflow.fish) $(call D,$(zshdir)/_cacheflow) \
-	    $(foreach m,$(MAN),$(call D,$(mandir)/man$(patsubst .%,%,$(suffix $m))/$(notdir $m)))
-	$(Q)rm -rf -- $(call D,$(incdir)) $(call D,$(exedir)) $(call D,$(shrdir))
+	    $(foreach m,$(MAN),$(call D,$(mandir)/man$(patsubst .%,%,$(suffix $m))/$(notdir $m))) \
+	    $(foreach f,$(notdir $(HEADERS)),$(call D,$(incdir)/$f)) $(foreach f,$(PRIVATE),$(call D,$(exedir)/$f)) \
+	    $(foreach f,$(MACHINES:formats/%=%) $(PIPELINES) $(SCRIPTS) $(RECORDED),$(call D,$(shrdir)/$f))
+	$(Q)for d in $(call D,$(incdir)) $(call D,$(exedir)) $(call D,$(shrdir)); do ! test -d "$$d" || \
+	    { (CDPATH= cd -- "$$d" && find . -mindepth 1 -depth -type d -empty -delete) && \
+	    rmdir --ignore-fail-on-non-empty -- "$$d"; } || exit 1; done
 	@echo "removed from" $(call D,$(PREFIX))
 
 clean:

@@ -231,6 +231,21 @@ END
     run -0 make -s -C "$ROOT" B="$B" DESTDIR="$T/root" PREFIX=/usr uninstall
     [[ $(find root ! -type d) == root/usr/bin/theirs ]] || fail "$(find root ! -type d)"
     [[ -z $(find root -name 'cacheflow*') ]] || fail "$(find root -name 'cacheflow*')"
+    # and of what is not there there is nothing to say
+    run -0 make -s -C "$ROOT" B="$B" DESTDIR="$T/root" PREFIX=/usr uninstall
+    is "removed from $T/root/usr"
+}
+
+@test "uninstall leaves what others have put into our folders" {
+    local theirs
+    put PREFIX="$T/cf"
+    theirs=$(printf '%s\n' include/cacheflow/mine.h libexec/cacheflow/valgrind/mine.supp lib/mine.a \
+        share/cacheflow/machines/my-board.yaml share/cacheflow/mine share/cacheflow/samples/cacheperf/mine.c | sort)
+    # shellcheck disable=SC2086 # names
+    (cd cf && touch $theirs)
+    run -0 make -s -C "$ROOT" B="$B" PREFIX="$T/cf" uninstall
+    [[ $(cd cf && find ./* ! -type d | cut -c 3- | sort) == "$theirs" ]] || fail "$(find cf ! -type d)"
+    [[ ! -e cf/share/cacheflow/pipelines && ! -e cf/share/cacheflow/samples/bbprof ]]
 }
 
 @test "DESTDIR and PREFIX with blanks, quotes, backticks and a leading dash: that folder and no other" {
