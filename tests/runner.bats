@@ -87,6 +87,29 @@ test: "five" { skip "no such hardware"; }'
     go none
     [[ $status == 2 ]]
     has "no suite 'none'"
+    # its file is no name of it, nor is that beside it
+    for other in tests/good.bats build/results good.bats ''; do
+        go good "$other"
+        [[ $status == 2 ]] || fail "$other: $output"
+        is "run: no suite '$other'"
+    done
+}
+
+@test "a folder with a blank in its name is refused at once" {
+    suite good <<<'test: "one" { true; }'
+    go -b 'my build' good
+    [[ $status == 2 && ! -e "tree/my build" ]]
+    mv tree 'a tree'
+    run -2 env -i PATH=/usr/bin:/bin HOME="$T" 'a tree/tests/run' good
+    is "run: the tree is in '$T/a tree', its build in 'build': give folders without a blank in their names"
+}
+
+@test "a description that holds the word is no skip" {
+    suite good <<<'test: "one # skipping stones" { true; }
+test: "two # skip the third # and go on" { true; }
+test: "three # a" { skip "see #12"; }'
+    go
+    [[ ${lines[-1]} == "2 passed, 0 failed, 1 skipped" ]] || fail "$output"
 }
 
 @test "--quick leaves out what is tagged slow, and says so" {
