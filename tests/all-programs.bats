@@ -744,13 +744,14 @@ name: "m\e\u009B\u202E"' >evil.yaml
     local p options
     mkdir -p folder
     ln -sf x.svg link
+    ln -sf x link.cf
     while read -r p options; do
         [[ -x $B/bin/$p ]] || continue
         # shellcheck disable=SC2086
         go "$p" $options no-such-input.cf </dev/null
         expect "$p" 2 "for $options"
         grep -q 'both write' err || complain "$p" "does not say that one result would be lost: $options" err
-        [[ ! -e x.svg ]] || complain "$p" "has written a file"
+        [[ ! -e x.svg && ! -e x.partial ]] || complain "$p" "has written a file"
     done <<'END'
 cf-cache -m raspberry-pi-4 --summary=x.svg -o x.svg
 cf-heatmap --picture x.svg --html ./folder/../x.svg
@@ -759,9 +760,14 @@ cf-rank --picture - --html -
 cf-policy --accesses a.cf --choices x.svg --policies x.svg
 cf-report --cacheperf --callgrind x.svg --html x.svg
 cf-capture-trace -o x.svg --command-output x.svg -- true
+cf-capture-trace -o x --command-output ./x.partial -- true
+cf-capture-snapshot --command-output x.partial -o link.cf -- true
 END
     # what is no file takes several
     run -0 cf-cache -q -m raspberry-pi-4 --summary=/dev/null -o /dev/null "$STREAMS/full.cf"
+    # and what is no recording is not written as FILE.partial
+    run -0 cf-cache -q -m raspberry-pi-4 --summary=x.partial -o x "$STREAMS/full.cf"
+    [[ -s x.partial && -s x ]]
     verdict
 }
 

@@ -121,9 +121,9 @@ static void act(struct cf_tool *t, const struct cf_option *o, char *text)
         *o->given = 1;
 }
 
-/* The file that an option has written, to be freed; NULL where there is none, or a device or pipe,
-   which takes several. */
-static char *file_of(const struct cf_option *o)
+/* The file that an option has written, with `ending`, to be freed; NULL where there is none, or a
+   device or pipe, which takes several. */
+static char *file_of(const struct cf_option *o, const char *ending)
 {
     const char *const name = o->written ? *(const char **)o->to : NULL;
     struct cf_target target = {0};
@@ -135,7 +135,7 @@ static char *file_of(const struct cf_option *o)
         if (asprintf(&folder, "%.*s.", (int)(base - target.path), target.path) >= 0) {
             char *real = realpath(folder, NULL);
 
-            if (asprintf(&file, "%s/%s", real ? real : folder, base) < 0)
+            if (asprintf(&file, "%s/%s%s", real ? real : folder, base, ending) < 0)
                 file = NULL;
             free(real);
             free(folder);
@@ -145,19 +145,33 @@ static char *file_of(const struct cf_option *o)
     return file;
 }
 
-/* Of two results in one file the first would be lost. */
+static int same_file(const struct cf_option *o, const char *ending, const struct cf_option *other)
+{
+    char *b = file_of(other, ""), *a = b ? file_of(o, ending) : NULL;
+    const int same = a && !strcmp(a, b);
+
+    free(a);
+    free(b);
+    return same;
+}
+
+/* Of two results in one file the first would be lost. What records a command writes -o FILE as
+   FILE.partial first. */
 static void check_files(const struct cf_tool *t, const struct cf_option *table)
 {
-    for (const struct cf_option *o = table; o->name; o++)
-        for (const struct cf_option *other = table; other < o; other++) {
-            char *a = file_of(other), *b = file_of(o);
-            const int same = a && b && !strcmp(a, b);
+    const struct cf_option *end = table;
+    int partial;
 
-            free(a);
-            free(b);
-            if (same)
-                cf_die(t, CF_EXIT_USAGE, "--%s and --%s both write '%s': give each its own file",
-                       other->name, o->name, *(const char **)o->to);
+    while (end->name)
+        end++;
+    for (const struct cf_option *o = table; o < end; o++)
+        for (const struct cf_option *other = table; other < end; other++) {
+            partial = end->takes == CF_TAKES_COMMAND_END && o->letter == 'o' &&
+                      same_file(o, ".partial", other);
+            if (partial || (other < o && same_file(o, "", other)))
+                cf_die(t, CF_EXIT_USAGE, "--%s and --%s both write '%s'%s: give each its own file",
+                       other->name, o->name, *(const char **)other->to,
+                       partial ? ", the second one until it is whole" : "");
         }
 }
 

@@ -72,7 +72,8 @@ struct cf_option {
 #endif
 #define CF_FLAG(p) .takes = CF_TAKES_FLAG, .to = CF_POINTER(p, int)
 #define CF_TEXT(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *)
-/* Of a file that is written: cf_options_read() refuses two of one name. */
+/* Of a file that is written: cf_options_read() refuses two of one name, or of that which a
+   recording has at first. */
 #define CF_FILE(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *), .written = 1
 #define CF_TEXTS(array, count, room)                                                               \
     .takes = CF_TAKES_TEXTS, .to = CF_POINTER(array, const char *),                                \
