@@ -212,6 +212,14 @@ END
     run -0 --separate-stderr cf-infer --csv once.cf
     has 'L1,size,cannot tell,24576,'
     awk -F, '$3 != "how" && $7 > 0.5 { exit 1 }' <<<"$output"
+    # of many such remarks eight are made, and the others counted
+    probe split.cf code=1 repeats=1 -- code=0 repeats=1 -- level=2 size=524288 ways=8 repeats=1
+    run -1 --separate-stderr cf-infer split.cf
+    [ "$(grep -c 'cannot tell' <<<"$stderr")" = 8 ]
+    has "ways of L2: cannot tell" "$stderr"
+    has "and 1 more: --csv lists them" "$stderr"
+    run -1 cf-infer once.cf
+    has_not "more: --csv" "$output"
     probe model.cf machine=model:atom repeats=1
     same - <(told model.cf) <<'END'
 L1 size 24576

@@ -146,6 +146,7 @@ short() {
     printf 'snapshot,pid\n1,7\n' | stream bare.cf -t line
     run -0 --separate-stderr cf-sets bare.cf
     has 'give --lines' "$stderr"
+    has_not transparent "$stderr" # nobody says how it was taken
     is 'snapshot,time_records,level,pid,name,active_lines,reused_lines,active_quota,reused_quota
 1,,0,7,,1,0,,'
     run -0 --separate-stderr cf-sets -q bare.cf
