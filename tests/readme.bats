@@ -62,6 +62,8 @@ works() {
         n=$((n + 1))
     done 9< <(tour)
     [[ $n -ge 40 ]] || fail "only $n commands were found"
+    # the page alone, without what the program prints
+    [[ $(head -n 1 report.txt) == 'sort -o sorted.txt README.md' ]] || fail "$(head -n 3 report.txt)"
 }
 
 @test "its line for CachePerf finds a defect of each type that a program of its own has, as typed" {
