@@ -303,6 +303,10 @@ END
     export PKG_CONFIG_PATH="$T/my cf/lib/pkgconfig"
     eval "set -- $(pkg-config --cflags --libs cacheflow)"
     [[ $1 == "-I$T/my cf/include" && $2 == "-L$T/my cf/lib" && $3 == -lcf ]] || fail "$(printf '<%s>\n' "$@")"
+    # make takes no such name of a makefile; through a link, as cf-pipelines(7) has it, all is found
+    ln -s "my cf" link
+    run -0 env -u B PATH=/usr/bin:/bin make -n -f link/share/cacheflow/pipelines/explore.mk TRACES="$ROOT/samples/sort.cf"
+    has curve.csv
 }
 
 @test "pkg-config is given a whole path, and a build folder with a blank is refused before anything is done" {
