@@ -59,6 +59,8 @@ enum { FIELDS(FIELD_NUMBER) };
 enum { FIELDS(FIELD_BIT) };
 static const char words[] = FIELDS(FIELD_WORD);
 
+enum { FIELD_COLUMNS = 16 }; /* of a number, at least */
+
 struct script {
     struct cf_samples rows;
     unsigned fields; /* of -F; 0: the default ones, as far as a line has them */
@@ -89,9 +91,10 @@ static void set_fields(const struct cf_tool *t, void *to, const char *option, ch
 
 /* ---- words of a line; its newline stops all loops ---- */
 
+/* The CR of a line that ends with CR LF counts as one. */
 static inline int blank(char c)
 {
-    return c == ' ' || c == '\t';
+    return c == ' ' || c == '\t' || c == '\r';
 }
 
 static inline const char *skip_blanks(const char *p)
@@ -281,15 +284,20 @@ static const char *take_event(struct script *s, const char *p, struct cf_sample 
     return end;
 }
 
-/* The text behind the number of data_src: no word of it is a number or in hex. */
+/* The text behind the number of data_src. No whole word of it is a number or in hex, but perf may
+   cut the last one to such ("Any cache" to "Any c"): fields are right-aligned in 16 columns, so
+   that one behind a single blank has as many digits. */
 static const char *skip_decoded(const char *p)
 {
-    const char *q = p;
+    const char *q, *behind = skip_blanks(p);
     uint64_t value;
 
-    for (p = skip_blanks(p); *p != '\n' && !(q = p, take_hex(&q, &value)); p = skip_blanks(p))
-        p = skip_word(p);
-    return p;
+    for (; *behind != '\n'; p = skip_word(behind), behind = skip_blanks(p)) {
+        q = behind;
+        if (take_hex(&q, &value) && (behind - p > 1 || q - behind == FIELD_COLUMNS))
+            break;
+    }
+    return behind;
 }
 
 /* By default numbers up to the last, which is ip, are weight and latencies. */
@@ -321,7 +329,7 @@ static int take_phys(const struct script *s, const char *p, const char *end, str
     const int words_behind = !!(s->fields & HAS_DATA_PAGE) + !!(s->fields & HAS_CODE_PAGE);
 
     for (int i = 0; i <= words_behind; i++) {
-        while (end > p && (blank(end[-1]) || end[-1] == '\r'))
+        while (end > p && blank(end[-1]))
             end--;
         if (i < words_behind)
             while (end > p && !blank(end[-1]))

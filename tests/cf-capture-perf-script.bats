@@ -69,6 +69,27 @@ END
 544968072400000,store,0xffff1234,1,1,11,0xffffa7c22b4b2a00,0'
 }
 
+@test "lines may end with CR LF, and a decoded text that perf has cut to hex digits is none" {
+    sample >s.txt
+    cf-capture perf-script -q -o s.cf s.txt
+    sed 's/$/\r/; s/ .unknown. (demo)//' s.txt >crlf.txt
+    cf-capture perf-script -q -o crlf.cf crlf.txt
+    for f in s crlf; do cf-cat --csv $f.cf >$f.csv; done
+    same s.csv crlf.csv
+    # as perf 6.1 printed it
+    echo '     6219a9c69c73     6773bad1404 |OP STORE|LVL Remote L2 or Local RAM or Remote Cache (2 hops) or Uncached or Any c           400abc' >s.txt
+    sed 's/          400abc/               7 ffffffff81000100/' s.txt >w.txt
+    cf-capture perf-script -F addr,data_src,ip s.txt | cf-cat --csv --columns addr,pc >s.csv
+    run -0 tail -n 1 s.csv
+    is '0x6219a9c69c73,0x400abc'
+    cf-capture perf-script -F addr,data_src,weight,ip w.txt | cf-cat --csv --columns addr,cost,pc >s.csv
+    run -0 tail -n 1 s.csv
+    is '0x6219a9c69c73,7,0xffffffff81000100'
+    { echo -n 'demo 1 [000] 1.000001: 5 mem:'; cat w.txt; } | cf-capture perf-script | cf-cat --csv --columns cost,pc >s.csv
+    run -0 tail -n 1 s.csv
+    is '7,0xffffffff81000100'
+}
+
 @test "the operation of an event's name where there is no data_src, else --op" {
     echo 'a 1 [000] 1.000001: 5 cpu/mem-stores/P: 1000 401000 f+0x1 (x)' >s.txt
     echo 'a 1 [000] 1.000002: 5 page-faults: 1008 401000 f+0x1 (x)' >>s.txt
