@@ -225,6 +225,22 @@ END
 6'
 }
 
+@test "an op that the table does not have, as a name or number or empty, and a mapping that ends before it starts" {
+    # the numbers of din are others: 0 is its read
+    printf 'op,addr\n0,1\n2,2\n99,3\n,4\n16,5\n300,6\nload,7\n' >a.csv
+    run -1 --separate-stderr cf-capture csv -o a.cf a.csv
+    has "a.csv:2:1: op '0': give the name of an operation of this table" "${stderr_lines[0]}"
+    [ "${#stderr_lines[@]}" = 5 ]
+    run -0 cf-cat --csv --columns op,addr a.cf
+    is $'op,addr\nstore,0x2\nload,0x7'
+    printf 'op,start,end\n9,1,2\nunmap,2,1\n16,1,1\nmap,1,2\n' >m.csv
+    run -1 cf-capture csv -t map -o m.cf m.csv
+    has "m.csv:2:1: op '9'"
+    has 'm.csv:3: end is before start'
+    run -0 cf-cat --csv --table map --columns op,start,end m.cf
+    is $'op,start,end\nmap,0x1,0x1\nmap,0x1,0x2'
+}
+
 @test "a quote that is not closed ends the file with a message" {
     printf 'addr,label\n1,a\n2,"b\n3,c\n' >a.csv
     run -1 cf-capture csv -o a.cf a.csv

@@ -10,7 +10,7 @@
 #include "capture/csv/import.h"
 #include "formats/base/cf_number.h"
 
-static int op_fits(unsigned table, unsigned op)
+static int op_fits(unsigned table, uint64_t op)
 {
     switch (table) {
     case CF_ACCESS:
@@ -40,14 +40,14 @@ static int scan_perms(const char *s, uint64_t *value)
 }
 
 /* Names that stand for a number in some columns. */
-static int scan_name(const struct cf_csv_input *in, unsigned column, const char *s, uint64_t *value)
+static int scan_name(unsigned column, const char *s, uint64_t *value)
 {
     static const char states[] = "MOES";
 
     switch (column) {
     case CF_OP:
         *value = cf_op_find(s);
-        return *value && op_fits(in->table, (unsigned)*value) ? 0 : -1;
+        return *value ? 0 : -1;
     case CF_PERMS:
         return s[strspn(s, "rwxps-")] ? -1 : scan_perms(s, value);
     case CF_STATE:
@@ -85,6 +85,21 @@ static uint64_t largest(enum cf_type type)
                             : UINT64_MAX;
 }
 
+/* The value of a cell that is no text; an empty one is 0. */
+static int scan(const struct cf_csv_input *in, unsigned column, const char *text, uint64_t *value)
+{
+    const enum cf_type type = cf_column_type(column);
+
+    if (*text && type == CF_F64)
+        return scan_fraction(text, value);
+    if (*text && cf_read_number(text, CF_READ_NUMBER, UINT64_MAX, value) < 0 &&
+        scan_name(column, text, value) != 0)
+        return -1;
+    if (column == CF_OP)
+        return op_fits(in->table, *value) ? 0 : -1;
+    return *value <= largest(type) ? 0 : -1;
+}
+
 /* What the columns of a kind want, for a message. */
 static const char *wanted(unsigned column)
 {
@@ -119,15 +134,10 @@ void cf_csv_input_cell(struct cf_csv_input *in, const char *text, size_t length)
     }
     if (type == CF_STR) {
         v = cf_writer_string(in->m->out, text);
-    } else if (length == 0) {
-        if (column == CF_ADDR && in->table == CF_ACCESS) {
-            cf_lines_bad(&in->lines, in->at + 1, "addr is empty: give an address with 0x");
-            in->row_bad = 1;
-        }
-    } else if (type == CF_F64 ? scan_fraction(text, &v) != 0
-               : cf_read_number(text, CF_READ_NUMBER, UINT64_MAX, &v) < 0
-                   ? scan_name(in, column, text, &v) != 0
-                   : v > largest(type)) {
+    } else if (length == 0 && column == CF_ADDR && in->table == CF_ACCESS) {
+        cf_lines_bad(&in->lines, in->at + 1, "addr is empty: give an address with 0x");
+        in->row_bad = 1;
+    } else if (scan(in, column, text, &v) != 0) {
         cf_lines_bad(&in->lines, in->at + 1, "%s '%.60s': give %s", cf_column_name(column), text,
                      v > largest(type) ? "a smaller number" : wanted(column));
         in->row_bad = 1;

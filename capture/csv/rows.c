@@ -113,6 +113,25 @@ uint64_t cf_csv_input_time(const struct cf_csv_input *in)
     return in->table == CF_ACCESS ? in->row : 0;
 }
 
+/* Cell of that column of the row, which need not have it: else `missing`. */
+static uint64_t cell_of(const struct cf_csv_input *in, unsigned column, uint64_t missing)
+{
+    for (unsigned i = 0; i < in->columns; i++)
+        if (in->id[i] == column)
+            return in->cell[i];
+    return missing;
+}
+
+/* Whether the cells can be so, and the row where it stands; if not, that is reported. */
+static int row_fits(struct cf_csv_input *in)
+{
+    if (in->table == CF_MAP && cell_of(in, CF_STOP, UINT64_MAX) < cell_of(in, CF_START, 0)) {
+        cf_lines_bad(&in->lines, 0, "end is before start");
+        return 0;
+    }
+    return 1;
+}
+
 static void on_row(int end, void *arg)
 {
     struct cf_csv_input *in = arg;
@@ -135,7 +154,7 @@ static void on_row(int end, void *arg)
         cf_lines_bad(&in->lines, 0, "%u cells where the header names %u", cells, in->columns);
         in->row_bad = 1;
     }
-    if (!in->row_bad) {
+    if (!in->row_bad && row_fits(in)) {
         uint64_t time = cf_csv_input_time(in);
 
         in->have_row = 1;
