@@ -225,6 +225,19 @@ END
 6'
 }
 
+@test "snapshots out of order, of lines or of their own table: told, left out, status 1, and what is written is whole" {
+    printf 'snapshot,time\n1,10\n2,20\n' >s.csv
+    printf 'snapshot,set\n1,0\n2,0\n1,1\n2,1\n' >l.csv
+    run -1 cf-capture csv -t line -w snapshot=s.csv l.csv -o l.cf
+    is 'cf-capture-csv: l.csv:4:1: snapshot 1 comes after 2: sort the file by snapshot; the row is left out'
+    cf-cat --verify l.cf
+    run -0 rows line l.cf
+    is $'snapshot,set\n1,0\n2,0\n2,1'
+    printf 'snapshot,time\n2,10\n1,20\n' >s.csv
+    run -1 cf-capture csv -t snapshot s.csv -o s.cf
+    has 's.csv:3:1: snapshot 1 comes after 2'
+}
+
 @test "an op that the table does not have, as a name or number or empty, and a mapping that ends before it starts" {
     # the numbers of din are others: 0 is its read
     printf 'op,addr\n0,1\n2,2\n99,3\n,4\n16,5\n300,6\nload,7\n' >a.csv

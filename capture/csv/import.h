@@ -30,7 +30,7 @@ struct cf_csv_input {
     unsigned at;  /* cell of that row, from 0 */
     int have_row; /* `cell` holds the next row */
     uint64_t row; /* number of that row in its file, from 1 */
-    uint64_t last_time;
+    uint64_t last_time, last_snapshot;
     unsigned columns;
     uint16_t id[CF_MAX_COLUMNS];
     uint64_t cell[CF_MAX_COLUMNS];

@@ -125,10 +125,20 @@ static uint64_t cell_of(const struct cf_csv_input *in, unsigned column, uint64_t
 /* Whether the cells can be so, and the row where it stands; if not, that is reported. */
 static int row_fits(struct cf_csv_input *in)
 {
+    const uint64_t snapshot = in->snap_at >= 0 ? in->cell[in->snap_at] : 0;
+
     if (in->table == CF_MAP && cell_of(in, CF_STOP, UINT64_MAX) < cell_of(in, CF_START, 0)) {
         cf_lines_bad(&in->lines, 0, "end is before start");
         return 0;
     }
+    if (snapshot < in->last_snapshot) {
+        cf_lines_bad(&in->lines, (unsigned)in->snap_at + 1,
+                     "snapshot %" PRIu64 " comes after %" PRIu64
+                     ": sort the file by snapshot; the row is left out",
+                     snapshot, in->last_snapshot);
+        return 0;
+    }
+    in->last_snapshot = snapshot;
     return 1;
 }
 
