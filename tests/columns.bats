@@ -99,18 +99,30 @@ END
     has "no column 'addr'"
 }
 
-@test "weights that add up to more than 2^52 are refused wherever they are read, so that no sum wraps" {
+@test "weights that add up to more than 2^52 are refused wherever they are read or written, so that no sum wraps" {
     local program
     a_machine >/dev/null
     weights() { printf 'time,op,size,addr,weight,dist,hit\n'; for w in "$@"; do echo "1,load,8,0x1000,$w,5,255"; done; }
     weights 4503599627370495 1 | cf-capture csv -q >most.cf
-    weights 4503599627370495 2 | cf-capture csv -q >more.cf
-    weights 18446744073709551615 | cf-capture csv -q >one.cf
+    weights 1 | cf-capture csv -q >one.cf
+    cat most.cf one.cf >more.cf
+    for sum in "4503599627370495 2" "7 18446744073709551615"; do
+        # shellcheck disable=SC2086
+        weights $sum >sum.csv
+        run -1 cf-capture csv -o sum.cf sum.csv
+        is "cf-capture-csv: sum.cf: with one of ${sum#* } the weights of accesses add up to more than 2^52, which no reader takes: give smaller ones"
+        [ ! -e sum.cf ]
+        run -1 --separate-stderr bash -c 'cf-capture csv sum.csv | cf-cat'
+        has "more than 2^52, which no reader takes" "$stderr"
+    done
+    echo 'a 1 [000] 1.000001: 9223372036854775807 mem-loads: 1000 401000 f+0x1 (x)' >s.txt
+    run -1 cf-capture perf-script -o sum.cf s.txt
+    has 'more than 2^52'
     while read -r program; do
         # shellcheck disable=SC2086
         run -0 $program most.cf
         has 4503599627370496
-        for file in "more.cf" "one.cf" "most.cf one.cf"; do
+        for file in "more.cf" "most.cf one.cf"; do
             # shellcheck disable=SC2086
             run -1 --separate-stderr $program $file
             has "the weights of accesses add up to more than 2^52" "$stderr"

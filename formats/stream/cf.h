@@ -489,8 +489,8 @@ const char *cf_writer_problem(const struct cf_writer *w);
 
 /* Writes index and end frame, closes and frees. `complete` 0: the stream ends without an end
    frame, so that readers know that it was cut off. -1 when anything could not be written, 1 when
-   all was but cf_writer_cut() keeps the file from its name; the message is then left in `problem`,
-   which holds `size` bytes. */
+   all was but cf_writer_cut() keeps the file from its name, or where the weights of accesses are
+   more than a reader takes; the message is then left in `problem`, which holds `size` bytes. */
 int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size) CF_MUST_CHECK;
 
 #endif

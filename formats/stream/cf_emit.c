@@ -197,9 +197,37 @@ struct cf_encoder *cfw_encoder(struct cf_writer *w)
     return w->encoder;
 }
 
+/* Adds up the weights of accesses: -1 where they are more than a reader takes. */
+static int weigh(struct cf_writer *w, const struct batch *b)
+{
+    for (unsigned i = 0; b->table == CF_ACCESS && !b->ready && i < b->columns; i++) {
+        const struct batch_column *c = &b->column[i];
+        const uint64_t *weight = (const uint64_t *)(const void *)c->data;
+
+        for (uint32_t k = 0; c->id == CF_WEIGHT && k < b->rows; k++) {
+            const uint64_t one = c->filled == AS_ARRAY ? weight[k] : c->value;
+
+            if (one > CF_WEIGHTS_MOST - w->weights) {
+                w->unfit = 1;
+                cfw_fail(w,
+                         "%s: with one of %llu the weights of accesses add up to more than 2^52, "
+                         "which no reader takes: give smaller ones",
+                         cfw_target(w), (unsigned long long)one);
+                return -1;
+            }
+            w->weights += one;
+        }
+    }
+    return 0;
+}
+
 /* Sends a batch on its way; it is no longer the caller's. */
 int cfw_emit(struct cf_writer *w, struct batch *b)
 {
+    if (weigh(w, b) != 0) {
+        cfw_spare_batch(w, b);
+        return -1;
+    }
     if (!w->packed && !w->framed) {
         int result = send_batch(w, b);
 

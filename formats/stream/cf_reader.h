@@ -23,10 +23,6 @@ enum {
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
 
-/* What the weights of accesses may add up to: so a sum of them fits into 64 bits, and one of bytes
-   or cycles of up to 4,096 an access. All accesses of 64 cores in a day are about as many. */
-#define CF_WEIGHTS_MOST ((uint64_t)1 << 52)
-
 struct want {
     uint16_t table, column;
     uint8_t need;

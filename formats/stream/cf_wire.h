@@ -25,6 +25,10 @@
 #include "formats/base/cf_strings.h"
 #include "formats/codec/cf_codec.h"
 
+/* What the weights of accesses may add up to: so a sum of them fits into 64 bits, and one of bytes
+   or cycles of up to 4,096 an access. All accesses of 64 cores in a day are about as many. */
+#define CF_WEIGHTS_MOST ((uint64_t)1 << 52)
+
 enum {
     CF_SEGMENT_HEAD = 32,
     CF_FRAME_SUM = 32, /* of the checksum, which ends the head */

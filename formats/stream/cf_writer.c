@@ -472,7 +472,7 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
         broken = 1;
         cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
     }
-    result = w->failed ? (w->cut && !broken ? 1 : -1) : 0;
+    result = w->failed ? ((w->cut && !broken) || w->unfit ? 1 : -1) : 0;
     if (w->failed && problem && size)
         snprintf(problem, size, "%s", w->problem);
     free_writer(w);

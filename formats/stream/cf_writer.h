@@ -77,6 +77,7 @@ struct cf_writer {
     uint64_t whole;         /* bytes of it up to the last frame that is complete */
     struct timespec flushed;
     atomic_int failed;
+    int unfit; /* what it was given is what failed, and not the output */
     char problem[512];
 
     uint64_t bytes;         /* written in all */
@@ -92,6 +93,7 @@ struct cf_writer {
     unsigned chain; /* our place in it */
     struct cf_strings *strings;
     struct cf_facts facts; /* of our columns */
+    uint64_t weights;      /* of our accesses, added up */
     struct {
         uint16_t id;
         uint8_t type;
