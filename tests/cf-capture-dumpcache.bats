@@ -245,6 +245,18 @@ END
     dump -q -o g.cf "$D/page/cachedump0.csv"
     run -0 bash -c "diff <(cf-cat --csv --table line g.cf) <(cf-cat --csv --table line c.cf) | grep -c '^[<>]'"
     is 1
+    # entries that no machine has, in text and in binary: big-endian ones, noise
+    printf '%s,0x7f0000001000\n' 42 4194305 42 >none.csv
+    printf '42,0x10000000000000\n' >>none.csv
+    run -1 --separate-stderr dump -q --sets 1 --ways 4 -o c.cf none.csv
+    has "none.csv:2: '4194305,0x7f0000001000' is no entry" "$stderr"
+    has '2 lines were bad in all' "$stderr"
+    for i in {0..3}; do printf '\0\0\0\x2a\0\0\0\0\0\0\x7f\0\0\0\x'$i'0\0'; done >big.bin
+    run -1 --separate-stderr dump -q --sets 1 --ways 4 -o c.cf big.bin
+    has 'big.bin:1: pid 704643072 with address 0x7f0000 is no entry of a snapshot: those of little-endian' "$stderr"
+    has '4 lines were bad in all' "$stderr"
+    run -0 rows line c.cf
+    [ "${#lines[@]}" -le 1 ]
     # a folder from which a snapshot is missing
     cp -r "$D/page" gone
     rm gone/cachedump3.csv
@@ -296,6 +308,8 @@ END
         status=0
         cf-capture-dumpcache -q r.bin >out 2>err || status=$?
         [ $status = 1 ]
+        head -c 256 /dev/urandom | cat - /dev/zero | head -c 524288 >r.bin
+        run -1 cf-capture-dumpcache -q -o out r.bin
         head -c 3000 /dev/urandom | tr -c '0-9,x\n:SETWAY' '0' >r.txt
         status=0
         cf-capture-dumpcache -q --sets 64 --ways 4 r.txt >out 2>err || status=$?

@@ -51,7 +51,7 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
             break;
         if (line == 0) {
             count = value;
-        } else if (value == 0 || value > INT32_MAX) {
+        } else if (value == 0 || value > PID_MOST) {
             bad(m, name, "a pid is not one");
         } else {
             m->pid = cf_need(m->tool, realloc(m->pid, (m->pids + 1) * sizeof *m->pid));

@@ -20,6 +20,9 @@
 
 enum { CF_ENTRIES_MOST = 1 << 22, PAGE_BYTES = 4096, PID_UNKNOWN = 99999 };
 
+/* No pid of Linux is larger, and no address of a process or of memory. */
+enum { PID_MOST = 1 << 22, ADDRESS_BITS = 52 };
+
 enum addresses {
     ADDRESSES_AUTO,
     ADDRESSES_PAGE,

@@ -6,6 +6,7 @@
  * be read keeps its place; a snapshot is complete after sets times ways of them. Lines that name
  * set and way end a snapshot where they go back, and are as many as they are.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -204,17 +205,22 @@ static int add_row(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
     return 0;
 }
 
-/* One entry of 16 bytes: pid, padding, address, as a little-endian 64-bit kernel lays them out. */
-static struct entry binary_entry(const char *block)
+/* One entry of 16 bytes: pid, padding, address, as a little-endian 64-bit kernel lays them out. One
+   that cannot be is reported, and stays empty. */
+static void binary_entry(struct cf_dumpcache *m, const char *block, struct entry *a)
 {
     const uint8_t *b = (const uint8_t *)block;
-    struct entry a = {0};
+    uint64_t pid = 0, addr = 0;
 
     for (int i = 3; i >= 0; i--)
-        a.pid = a.pid << 8 | b[i];
+        pid = pid << 8 | b[i];
     for (int i = 15; i >= 8; i--)
-        a.addr = a.addr << 8 | b[i];
-    return a;
+        addr = addr << 8 | b[i];
+    if (cf_dumpcache_entry(a, pid, addr) == ROW_BAD)
+        cf_lines_bad(&m->lines, 0,
+                     "pid %" PRIu64 " with address 0x%" PRIx64
+                     " is no entry of a snapshot: those of little-endian machines are read",
+                     pid, addr);
 }
 
 static int end_file(struct cf_dumpcache *m, size_t input)
@@ -259,7 +265,7 @@ static int take(struct cf_dumpcache *m, const char *at, size_t length)
 
     m->taken = 1;
     if (m->lines.blocks) {
-        a = binary_entry(at);
+        binary_entry(m, at, &a);
         return add_entry(m, f, &a);
     }
     if (length == 0)

@@ -83,7 +83,9 @@ void cf_dumpcache_add(struct cf_dumpcache *m, const char *name);
    was cut off is reported. */
 char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length);
 
-/* rows.c: what a line of text says; `kind` is ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
+/* rows.c: an entry, which is ROW_BAD where there can be none of these numbers. */
+int cf_dumpcache_entry(struct entry *a, uint64_t pid, uint64_t addr);
+/* What a line of text says; `kind` is ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
 int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct cf_dumpcache_row *r);
 
 /* beside.c: tasks of pids.txt at the beginning of a folder, mappings at each snapshot (returns

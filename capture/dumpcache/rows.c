@@ -82,7 +82,7 @@ static int named(struct cursor *c, const char *name, int hex, uint64_t *value)
 
 static int place(struct cf_dumpcache_row *r, uint64_t set, uint64_t way, uint64_t pid)
 {
-    if (set >= CF_ENTRIES_MOST || way >= 256 || pid > INT32_MAX)
+    if (set >= CF_ENTRIES_MOST || way >= 256 || pid > PID_MOST)
         return ROW_BAD;
     r->set = (uint32_t)set;
     r->way = (uint32_t)way;
@@ -135,6 +135,14 @@ static int scan_ramindex(struct cursor *c, struct cf_dumpcache_row *r)
     return place(r, set, way, 0);
 }
 
+int cf_dumpcache_entry(struct entry *a, uint64_t pid, uint64_t addr)
+{
+    if (pid > PID_MOST || addr >> ADDRESS_BITS)
+        return ROW_BAD;
+    *a = (struct entry){addr, (uint32_t)pid};
+    return ROW_ENTRY;
+}
+
 int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct cf_dumpcache_row *r)
 {
     struct cursor c = {line, line + length};
@@ -144,10 +152,9 @@ int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct c
     for (size_t i = 0; i < length && commas < 8; i++)
         commas += line[i] == ',';
     if (commas == 1) {
-        if (numbers(&c, v, 2) != 0 || c.p != c.end || v[0] > INT32_MAX)
+        if (numbers(&c, v, 2) != 0 || c.p != c.end)
             return ROW_BAD;
-        *a = (struct entry){v[1], (uint32_t)v[0]};
-        return ROW_ENTRY;
+        return cf_dumpcache_entry(a, v[0], v[1]);
     }
     *r = (struct cf_dumpcache_row){0};
     if (length > 4 && memcmp(line, "SET:", 4) == 0)
