@@ -30,7 +30,7 @@ static const char usage[] =
     "                         buffer: none, twice (only proven ones), same  [twice]\n"
     "      --keep-pids        keep the pid of a line whose page has no mapping\n"
     "      --sets N, --ways N, --line-size N   shape of the cache  [2048, 16, 64]\n"
-    "      --level N          level of the cache  [2]\n"
+    "      --level N          level of the cache  [2; 1 of ramindex]\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "      --probe            report whether this source can be used here, and exit\n"
     "  -q, --quiet, -h, --help, --version\n"
@@ -67,7 +67,6 @@ static const char *parse(struct cf_dumpcache *m, int argc, char **argv)
     };
 
     m->stale = STALE_TWICE;
-    m->level = 2;
     cf_options_read(t, argc, argv, options);
     m->mode = (transparent ? 0 : CF_MODE_FLUSH) | (asynchronous ? 0 : CF_MODE_SYNCHRONOUS) |
               (event ? CF_MODE_EVENT : 0);

@@ -4,7 +4,7 @@
  *
  * An entry of the tool's own forms has its place in the file as set and way, so a line that cannot
  * be read keeps its place; a snapshot is complete after sets times ways of them. Lines that name
- * set and way end a snapshot where they go back, and are as many as they are.
+ * set and way end a snapshot where a place comes again, and are as many as they are.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static int write_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file
 {
     const int further = f->level && f->folder && m->number && m->last_folder == f->folder &&
                         m->last_number == f->number; /* level of the same snapshot */
-    const unsigned level = m->placed ? m->placed_level : m->level;
+    const unsigned level = m->placed ? m->placed_level : m->level ? m->level : 2;
     unsigned mode = m->mode;
     uint64_t time;
     int maps = 0;
@@ -160,6 +160,8 @@ static int end_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file *
         m->have_before = 1;
         memset(m->now, 0, want * sizeof *m->now);
     }
+    if (m->placed)
+        memset(m->seen + m->low_set, 0, (m->top_set - m->low_set + 1) * sizeof *m->seen);
     m->entries = m->found_count = m->top_set = m->top_way = 0;
     m->placed = 0;
     return result;
@@ -179,21 +181,19 @@ static int add_entry(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
 static int add_row(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
                    const struct cf_dumpcache_row *r)
 {
-    const unsigned level = r->level ? r->level : m->level;
+    const unsigned level = r->level ? r->level : m->level ? m->level : 1;
+    const uint8_t bit = (uint8_t)(1 << r->way % 8);
 
     if ((m->sets && r->set >= m->sets) || (m->ways && r->way >= m->ways)) {
         cf_lines_bad(&m->lines, 0, "the cache has no set %u with a way %u", r->set, r->way);
         return 0;
     }
-    /* Whichever of set and way counts faster, the first place comes again in the next snapshot. */
     if (m->entries && (!m->placed || level != m->placed_level || m->entries == CF_ENTRIES_MOST ||
-                       (r->set == m->first_set && r->way == m->first_way)))
+                       m->seen[r->set][r->way / 8] & bit))
         if (end_snapshot(m, f) != 0)
             return -1;
-    if (!m->entries) {
-        m->first_set = r->set;
-        m->first_way = r->way;
-    }
+    m->seen[r->set][r->way / 8] |= bit;
+    m->low_set = !m->entries || r->set < m->low_set ? r->set : m->low_set;
     m->placed = 1;
     m->placed_level = level;
     m->entries++;
@@ -317,6 +317,7 @@ int cf_dumpcache_run(struct cf_dumpcache *m)
     m->before = cf_need(m->tool, calloc(room, sizeof *m->before));
     /* pages that stay untouched take no memory */
     m->found = cf_need(m->tool, malloc(CF_ENTRIES_MOST * sizeof *m->found));
+    m->seen = cf_need(m->tool, calloc(CF_ENTRIES_MOST, sizeof *m->seen));
     while (ok) {
         const char *at = NULL;
         size_t length = 0;
@@ -384,4 +385,5 @@ void cf_dumpcache_free(struct cf_dumpcache *m)
     free(m->now);
     free(m->before);
     free(m->found);
+    free(m->seen);
 }

@@ -33,8 +33,8 @@ enum { ROW_BAD = -1, ROW_ENTRY = 0, ROW_PLACED = 1 };
 struct cf_dumpcache {
     struct cf_tool *tool;
     /* options */
-    unsigned mode; /* enum cf_mode */
-    unsigned level;
+    unsigned mode;             /* enum cf_mode */
+    unsigned level;            /* 0 not said */
     uint32_t sets, ways, line; /* sets, ways: 0 not said */
     uint64_t period;           /* ns, 0 unknown */
     enum addresses addresses;
@@ -64,7 +64,8 @@ struct cf_dumpcache {
     /* of entries that state set and way */
     int placed;
     unsigned placed_level;
-    uint32_t first_set, first_way, top_set, top_way;
+    uint8_t (*seen)[32]; /* of each set, a bit for each way that came for this snapshot */
+    uint32_t low_set, top_set, top_way;
     /* of the snapshot before: its file */
     int last_folder;
     uint64_t last_number;
