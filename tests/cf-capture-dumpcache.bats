@@ -296,6 +296,16 @@ END
     cp "$D/page/pids.txt" "$D/page/cachedump3.csv" gone
     run -1 --separate-stderr dump -q -o c.cf gone
     has 'gone/501-0.txt: holds lines that are none' "$stderr"
+    # lists of mappings: one that is missing between others, and of a process that has ended
+    cp "$D/page/501-0.txt" gone
+    cp "$D"/page/cachedump?.csv gone
+    run -0 --separate-stderr dump -q -o c.cf gone
+    is "" "$stderr"
+    rm gone/502-2.txt gone/502-3.txt gone/501-5.txt
+    run -1 --separate-stderr dump -o c.cf gone
+    has 'gone/502-3.txt: is missing, though there is a later list of the process: what it has mapped at 2 snapshots is' "$stderr"
+    has 'gone: process 501 has no list of mappings at the last 1 snapshots, as one that has ended' "$stderr"
+    has_not 'process 502' "$stderr"
     mkdir empty
     run -1 --separate-stderr dump -o c.cf empty
     has 'empty: holds no snapshot' "$stderr"

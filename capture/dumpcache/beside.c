@@ -38,7 +38,7 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
     uint32_t parent = 0;
     int line = 0, result = 0;
 
-    m->pids = 0;
+    m->processes = 0;
     if (asprintf(&name, "%s/pids.txt", m->folder[folder - 1]) < 0)
         cf_out_of_memory(m->tool);
     text = cf_dumpcache_text(m, name, &length);
@@ -54,8 +54,9 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
         } else if (value == 0 || value > PID_MOST) {
             bad(m, name, "a pid is not one");
         } else {
-            m->pid = cf_need(m->tool, realloc(m->pid, (m->pids + 1) * sizeof *m->pid));
-            m->pid[m->pids++] = (uint32_t)value;
+            m->process =
+                cf_need(m->tool, realloc(m->process, (m->processes + 1) * sizeof *m->process));
+            m->process[m->processes++] = (struct cf_dumpcache_process){.pid = (uint32_t)value};
             result = task(m, 0, (uint32_t)value, parent, CF_BEGIN, line == 1 ? "snapshot" : "");
             if (line == 1)
                 parent = (uint32_t)value;
@@ -75,28 +76,56 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
     return result;
 }
 
+/* A list has come, or none: of one that is missing between others is told. */
+static void note_list(struct cf_dumpcache *m, struct cf_dumpcache_process *p, const char *folder,
+                      uint64_t number, int came)
+{
+    if (came && p->missing) {
+        cf_warn(m->tool,
+                "%s/%u-%" PRIu64 ".txt: is missing, though there is a later list of the process: "
+                "what it has mapped at %" PRIu64 " snapshots is not known",
+                folder, p->pid, p->number, p->missing);
+        m->failed |= CF_EXIT_INPUT;
+    }
+    p->listed |= came;
+    p->missing = came ? 0 : p->missing + 1;
+    p->number = number;
+}
+
+void cf_dumpcache_ended(const struct cf_dumpcache *m, int folder)
+{
+    for (size_t i = 0; folder && !m->tool->quiet && i < m->processes; i++)
+        if (m->process[i].listed && m->process[i].missing)
+            cf_warn(m->tool,
+                    "%s: process %u has no list of mappings at the last %" PRIu64
+                    " snapshots, as one that has ended",
+                    m->folder[folder - 1], m->process[i].pid, m->process[i].missing);
+}
+
 int cf_dumpcache_maps(struct cf_dumpcache *m, int folder, uint64_t number, uint64_t time)
 {
+    const char *const in = m->folder[folder - 1];
     int found = 0;
 
-    for (size_t i = 0; i < m->pids; i++) {
+    for (size_t i = 0; i < m->processes; i++) {
+        const uint32_t pid = m->process[i].pid;
         char *name, *text;
         size_t length;
         unsigned bad_lines = 0;
         int result = 0, first;
 
-        if (asprintf(&name, "%s/%u-%llu.txt", m->folder[folder - 1], m->pid[i],
-                     (unsigned long long)number) < 0)
+        if (asprintf(&name, "%s/%u-%" PRIu64 ".txt", in, pid, number) < 0)
             cf_out_of_memory(m->tool);
         text = cf_dumpcache_text(m, name, &length);
+        note_list(m, &m->process[i], in, number, text != NULL);
         if (text) {
             found = 1;
-            first = cf_maps_find(m->maps, m->pid[i], 0) < 0;
-            result = cf_maps_update(m->maps, m->out, time, m->pid[i], text, length, &bad_lines);
+            first = cf_maps_find(m->maps, pid, 0) < 0;
+            result = cf_maps_update(m->maps, m->out, time, pid, text, length, &bad_lines);
             if (bad_lines)
                 bad(m, name, "holds lines that are none of /proc/PID/maps");
-            if (first && result == 0 && *cf_maps_program(m->maps, m->pid[i]))
-                result = task(m, time, m->pid[i], 0, CF_NAMED, cf_maps_program(m->maps, m->pid[i]));
+            if (first && result == 0 && *cf_maps_program(m->maps, pid))
+                result = task(m, time, pid, 0, CF_NAMED, cf_maps_program(m->maps, pid));
         }
         free(text);
         free(name);

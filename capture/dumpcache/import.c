@@ -247,6 +247,8 @@ static int begin_file(struct cf_dumpcache *m, size_t input)
 
     if (folder == f->folder)
         return 0;
+    if (folder > 0)
+        cf_dumpcache_ended(m, folder);
     m->number = 0;
     m->have_before = 0;
     cf_maps_free(m->maps);
@@ -336,6 +338,8 @@ int cf_dumpcache_run(struct cf_dumpcache *m)
     }
     if (ok)
         (void)end_file(m, begun); /* a failure shows when the writer is closed */
+    if (ok && begun)
+        cf_dumpcache_ended(m, m->file[begun - 1].folder);
     report(m);
     m->failed |= cf_lines_finish(&m->lines);
     if (!m->all && !m->failed) {
@@ -381,7 +385,7 @@ void cf_dumpcache_free(struct cf_dumpcache *m)
     free(m->file);
     free(m->names);
     free(m->folder);
-    free(m->pid);
+    free(m->process);
     free(m->now);
     free(m->before);
     free(m->found);

@@ -28,6 +28,14 @@ struct cf_dumpcache_row {
     uint8_t valid, state; /* state: as in the stream */
 };
 
+/* A process of a folder. The tool makes no list of mappings of one that has ended. */
+struct cf_dumpcache_process {
+    uint32_t pid;
+    int listed;       /* at some snapshot */
+    uint64_t missing; /* snapshots since, without one, */
+    uint64_t number;  /* the last of which is <N> of file names */
+};
+
 enum { ROW_BAD = -1, ROW_ENTRY = 0, ROW_PLACED = 1 };
 
 struct cf_dumpcache {
@@ -50,8 +58,8 @@ struct cf_dumpcache {
     int failed; /* an input cannot be used, which was reported: exit status */
     struct cf_lines lines;
     struct cf_maps *maps;
-    uint32_t *pid; /* processes that were warned of, in this folder */
-    size_t pids;
+    struct cf_dumpcache_process *process; /* of this folder's pids.txt */
+    size_t processes;
 
     int taken;       /* something came from this file */
     uint32_t number; /* snapshots so far in this segment */
@@ -90,8 +98,9 @@ int cf_dumpcache_entry(struct entry *a, uint64_t pid, uint64_t addr);
 int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct cf_dumpcache_row *r);
 
 /* beside.c: tasks of pids.txt at the beginning of a folder, mappings at each snapshot (returns
-   whether there were any; -1 when the output takes no more). */
+   whether there were any; -1 when the output takes no more), and what was missing at its end. */
 int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder);
 int cf_dumpcache_maps(struct cf_dumpcache *m, int folder, uint64_t number, uint64_t time);
+void cf_dumpcache_ended(const struct cf_dumpcache *m, int folder);
 
 #endif
