@@ -115,6 +115,22 @@ named=(--region '2=[heap]' --region '15=[stack]')
 [anon] 0x7fa31a1000,3,1,6,3,0'
 }
 
+@test "text: paths of any length are two mappings where they differ at their ends" {
+    local long
+    long=/$(printf 'x%.0s' {1..255})/$(printf 'y%.0s' {1..255})/$(printf 'z%.0s' {1..255})
+    for i in 0 1; do echo "[DBG] [  $i] * 0000$((i + 1))000-0000$((i + 2))000 r-xp 00000000 00:2a 17   $long/$i"; done >l.txt
+    printf '[DBG] \n- PROFILE (1 samples) -\n' >>l.txt
+    for i in 0 1; do
+        printf '= (%d/2) VMA index: %d =\nPAGE: 0x0000 CYCLES: max: 5 min: 5 avg: 5.0\n' $i $i
+    done >>l.txt
+    printf '%s\n' -------------------------------------------- >>l.txt
+    import l.txt
+    run -0 rows page t.cf
+    is "region,page,sample,runtime_cycles,policy,k
+$long/0 r-x,0,1,5,3,0
+$long/1 r-x,0,1,5,3,0"
+}
+
 # ranking MODE RUNS: text of a profile of four pages, and so many runs of a ranking.
 ranking() {
     local i=0
@@ -283,6 +299,16 @@ END
     { printf '= (1/2) VMA index: 15 =\nTot. Pages:\t33\n'; cat q.txt; } >v.txt
     import "${named[@]}" v.txt
     [ "$(pages)" = 227 ]
+    # 2 and 1 where 32 bits are counted
+    sed 's/(2 samples/(4294967298 samples/' p.txt >q.txt
+    run -1 --separate-stderr import q.txt
+    has '4294967295 samples, not 1 to 10000' "$stderr"
+    sed 's/VMA index: 15/VMA index: 4294967297/' p.txt >q.txt
+    run -1 --separate-stderr import q.txt
+    has 'a page without the lines before it that state the samples and the mapping' "$stderr"
+    sed 's/\[ 15\]/[4294967297]/' p.txt >q.txt
+    run -1 --separate-stderr import q.txt
+    has 'is no mapping' "$stderr"
     # rankings
     ranking text 3 >r.txt
     refused 'r.txt:'"$(wc -l <r.txt)"': the ranking was cut off after run 3: of 4 pages there are as many runs' r.txt

@@ -8,7 +8,7 @@
 
 #include "capture/bbprof/import.h"
 
-enum { LINE_MOST = 512 }; /* bytes; the tool's lines that count are shorter */
+enum { LINE_MOST = CF_LINES_MOST }; /* bytes; those that count are shorter: a path has 4,096 */
 
 static int is_end(const char *s)
 {
@@ -30,12 +30,12 @@ static char *region_name(const struct bbprof *m, const char *path, const char *p
 static int take_mapping(struct bbprof *m, char *s)
 {
     uint64_t start, end;
-    uint32_t index;
+    uint64_t index;
     char perms[5], star;
     int at = 0;
     struct bbprof_mapping *g;
 
-    if (sscanf(s, "[%" SCNu32 "] %c", &index, &star) != 2 || !strchr(s, ']'))
+    if (sscanf(s, "[%" SCNu64 "] %c", &index, &star) != 2 || !strchr(s, ']'))
         return 0;
     s = strchr(s, ']') + 1;
     s += strspn(s, star == '*' ? " *" : " ");
@@ -51,7 +51,7 @@ static int take_mapping(struct bbprof *m, char *s)
         bbprof_bad(m, m->lines.number, "'%s' is no mapping", s);
         return 1;
     }
-    g = bbprof_mapping(m, index);
+    g = bbprof_mapping(m, (uint32_t)index);
     g->pages = (uint32_t)((end - start) >> 12);
     g->profiled = star == '*';
     if (!g->by_option)
@@ -129,9 +129,9 @@ static void end_profile(struct bbprof *m)
     m->part = BBPROF_OUTSIDE;
 }
 
-/* The text behind the last "[DBG] ", which stands behind what others have printed without an end of
-   line; else all of it. */
-static size_t message(const char *line, size_t length, char *to)
+/* Copies the text behind the last "[DBG] ", which stands behind what others have printed without an
+   end of line; else all of it. */
+static void message(const char *line, size_t length, char *to)
 {
     static const char prefix[] = "[DBG] ";
     const char *at = line, *end = line + length;
@@ -145,28 +145,27 @@ static size_t message(const char *line, size_t length, char *to)
     n = (size_t)(end - at) < LINE_MOST - 1 ? (size_t)(end - at) : LINE_MOST - 1;
     memcpy(to, at, n);
     to[n] = '\0';
-    return n;
 }
 
 void bbprof_line(struct bbprof *m, const char *line, size_t length)
 {
-    char s[LINE_MOST];
-    uint32_t number;
+    static char s[LINE_MOST];
+    uint64_t number; /* of one that is too large, the largest */
 
     message(line, length, s);
     s[strcspn(s, "\r")] = '\0';
     if (strncmp(s, "PAGE:", 5) == 0) {
         take_page(m, s);
-    } else if (sscanf(s, "%*[-] PROFILE (%" SCNu32 " samples", &number) == 1) {
+    } else if (sscanf(s, "%*[-] PROFILE (%" SCNu64 " samples", &number) == 1) {
         bbprof_text_end(m, 0);
         m->part = BBPROF_PROFILE;
-        m->samples = number;
+        m->samples = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
         m->current = -1;
-    } else if (sscanf(s, "%*[=] (%*u/%*u) VMA index: %" SCNu32, &number) == 1) {
+    } else if (sscanf(s, "%*[=] (%*u/%*u) VMA index: %" SCNu64, &number) == 1) {
         m->current = number < BBPROF_MAPPINGS_MOST ? (int64_t)number : -1;
-    } else if (sscanf(s, "Tot. Pages: %" SCNu32, &number) == 1) {
+    } else if (sscanf(s, "Tot. Pages: %" SCNu64, &number) == 1) {
         if (m->current >= 0 && number && number <= INT32_MAX)
-            bbprof_mapping(m, (uint32_t)m->current)->pages = number;
+            bbprof_mapping(m, (uint32_t)m->current)->pages = (uint32_t)number;
     } else if (s[0] == '-' && strspn(s, "-") > 40 && is_end(s + strspn(s, "-"))) {
         end_profile(m);
     } else if (strncmp(s, "RANKED TIMING:", 14) == 0) {
