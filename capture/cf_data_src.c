@@ -19,7 +19,9 @@ unsigned cf_data_src_op(uint64_t data_src, int *both)
         return CF_STORE;
     if (op & PERF_MEM_OP_LOAD)
         return CF_LOAD;
-    return op & PERF_MEM_OP_PFETCH ? CF_PREFETCH : 0;
+    if (op & PERF_MEM_OP_PFETCH)
+        return CF_PREFETCH;
+    return op & PERF_MEM_OP_EXEC ? CF_IFETCH : 0;
 }
 
 /* Where the older bits say that the access was served, or missed. */

@@ -10,8 +10,8 @@
 
 #include "formats/program/cf_tool.h"
 
-/* What the bits of a PERF_SAMPLE_DATA_SRC say of the operation: CF_LOAD, CF_STORE or CF_PREFETCH; 0
-   of none of these. An access that loads and stores is CF_STORE, with *both set. */
+/* What the bits of a PERF_SAMPLE_DATA_SRC say of the operation: CF_LOAD, CF_STORE, CF_PREFETCH or
+   CF_IFETCH; 0 of none of these. An access that loads and stores is CF_STORE, with *both set. */
 unsigned cf_data_src_op(uint64_t data_src, int *both);
 
 /* What they say of the level, as column level has it: 1 a hit in the first level, 2 to 4 one in a

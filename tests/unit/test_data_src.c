@@ -61,6 +61,7 @@ static const struct entry others[] = {
     {S(OP, LOAD) | S(LVL, L3) | S(LVL, HIT), 3, CF_LOAD, 0, "ARM: last level"},
     {S(OP, LOAD) | S(LVL, REM_CCE1), BEYOND, CF_LOAD, 0, "ARM: another socket's cache"},
     {S(OP, PFETCH) | S(LVL, L2) | S(LVL, HIT), 2, CF_PREFETCH, 0, "a prefetch"},
+    {S(OP, EXEC) | S(LVL, L1) | S(LVL, HIT), 1, CF_IFETCH, 0, "a fetch of an instruction"},
     {LOAD_HIT | NUMBER(7), 0, CF_LOAD, 0, "a number of a later kernel"},
     {LOAD_HIT | S(LVL, L2) | NUMBER(2) | UINT64_C(3) << 46, 2, CF_LOAD, 0,
      "bits of a later kernel"},
