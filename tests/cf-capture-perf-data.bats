@@ -280,6 +280,16 @@ spe_by_us() { # LAYOUT
     [[ $(cut -d, -f3 context.csv | sort -un | tr '\n' ' ') == '0 1 3 254 255 ' ]]
 }
 
+@test "SPE: physical addresses of the trace, where the event does not say that there are any, too" {
+    local fault
+    for fault in '' nophys; do
+        make_perf_spe context little file 300 7 $fault >m.data
+        cf-capture perf-data m.data | cf-cat --csv >m$fault.csv
+    done
+    same m.csv mnophys.csv
+    head -n 1 m.csv | grep -q phys
+}
+
 @test "SPE: what perf makes of the same trace for each of its events is taken once, too" {
     need perf "linux-perf"
     make_perf_spe generic little file 300 3 >m.data

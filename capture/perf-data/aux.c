@@ -133,6 +133,8 @@ static void take(void *file, const struct cf_spe_record *r)
         return;
     }
     a->samples++;
+    if (r->phys) /* whether or not the event says so */
+        f->samples.has |= CF_SAMPLES_PHYS;
     s.data_src = cf_spe_data_src(r, a->midr);
     s.level = (uint8_t)cf_spe_level(r, a->midr);
     if (a->piece_cpu != UINT32_MAX) {

@@ -14,7 +14,7 @@
  * (packets of newer processors), damaged (a byte that is no packet, now and then), branches
  * (nothing else), nobody (no switches), first (traces come before all other records), lag (those of
  * one CPU come at the end), short (counts of 31 bits, which went round), pt (the trace of another
- * unit).
+ * unit), nophys (the event does not say that there are physical addresses).
  *
  * Records have packets as DDI 0487 describes them, in the order of Neoverse N1.
  */
@@ -149,7 +149,7 @@ static void put_attr(struct buffer *b, int dummy)
     if (timed)
         type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
     if (!dummy)
-        type |= PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR;
+        type |= PERF_SAMPLE_DATA_SRC | (is(fault, "nophys") ? 0 : PERF_SAMPLE_PHYS_ADDR);
     put(b, dummy ? PERF_TYPE_SOFTWARE : PMU, 4);
     put(b, 128, 4);
     put(b, dummy ? PERF_COUNT_SW_DUMMY : UINT64_C(0x600000003), 8);
