@@ -771,6 +771,38 @@ END
     verdict
 }
 
+@test "an output that is an input: status 2, before it is replaced" {
+    local p options kept
+    cp "$STREAMS/full.cf" x.cf
+    printf 'addr\n1\n' >x.csv
+    cp x.csv y.csv
+    ln -sf x.cf link.cf
+    mkdir -p folder
+    cp x.csv folder/cachedump0.csv
+    kept=$(cat x.cf x.csv y.csv folder/* | sha256sum)
+    while read -r p options; do
+        # shellcheck disable=SC2086
+        go "$p" $options <x.cf
+        expect "$p" 2 "for $options"
+        grep -q 'is an input, which the output would replace' err || complain "$p" "does not say that its input would be lost: $options" err
+        [[ $(cat x.cf x.csv y.csv folder/* | sha256sum) == "$kept" && -L link.cf ]] || complain "$p" "has written a file: $options"
+    done <<'END'
+cf-cat -o x.cf x.cf
+cf-cat -o x.cf
+cf-select --op load -o ./link.cf x.csv x.cf
+cf-heatmap --html x.cf --picture y.svg link.cf
+cf-capture-din -o x.csv x.csv
+cf-capture-din -o x.csv y.csv x.csv
+cf-capture-perf-data -o x.csv x.csv
+cf-capture-csv -o x.csv --with map=x.csv y.csv
+cf-capture-csv -o x.csv --with map=y.csv x.csv
+cf-capture-dumpcache -o folder/cachedump0.csv folder
+END
+    # what a program is given is its own
+    run -0 cf-capture-trace -q -o x.csv --command-output /dev/null -- cat x.csv
+    verdict
+}
+
 @test "an input that cannot be read to its end: status 3, and no file of its begin, in place of another" {
     local p
     for p in $(programs annotator) cf-heatmap cf-mrc cf-rank cf-sweep; do

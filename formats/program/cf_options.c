@@ -175,6 +175,19 @@ static void check_files(const struct cf_tool *t, const struct cf_option *table)
         }
 }
 
+/* What is read would be lost to what is written. A command has arguments of its own. */
+static void check_inputs(const struct cf_tool *t, const struct cf_option *table, char *const *input,
+                         int inputs)
+{
+    const struct cf_option *o = table, *end = table;
+
+    while (end->name)
+        end++;
+    for (; o->name && end->takes != CF_TAKES_COMMAND_END; o++)
+        for (int i = 0; o->written && (i < inputs || !i); i++)
+            cf_tool_apart(t, *(const char **)o->to, inputs ? input[i] : "-");
+}
+
 void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table)
 {
     struct option longs[MOST];
@@ -199,4 +212,5 @@ void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_o
         act(t, o, optarg);
     }
     check_files(t, table);
+    check_inputs(t, table, argv + optind, argc - optind);
 }

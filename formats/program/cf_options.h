@@ -73,7 +73,7 @@ struct cf_option {
 #define CF_FLAG(p) .takes = CF_TAKES_FLAG, .to = CF_POINTER(p, int)
 #define CF_TEXT(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *)
 /* Of a file that is written: cf_options_read() refuses two of one name, or of that which a
-   recording has at first. */
+   recording has at first, and one that is read. */
 #define CF_FILE(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *), .written = 1
 #define CF_TEXTS(array, count, room)                                                               \
     .takes = CF_TAKES_TEXTS, .to = CF_POINTER(array, const char *),                                \
@@ -129,8 +129,8 @@ struct cf_option {
     }
 
 /* Acts on all options of the command line in their order; optind is then the first argument that is
-   none. Exits with CF_EXIT_USAGE and a message where one is unknown or its value bad, or where two
-   name the same file to be written. */
+   none. Exits with CF_EXIT_USAGE and a message where one is unknown or its value bad, where two
+   name the same file to be written, or one names a file that is among the arguments behind. */
 void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table);
 
 #endif

@@ -164,6 +164,10 @@ int cf_tool_term(const struct cf_tool *t);
 /* Columns of the terminal that standard output is, or as COLUMNS says; 0: neither. */
 unsigned cf_tool_columns(void);
 
+/* Exits with CF_EXIT_USAGE where a file that is written is one that is read, which it would replace.
+   `output` may be NULL, `input` "-". cf_options_read() looks at the arguments behind options. */
+void cf_tool_apart(const struct cf_tool *t, const char *output, const char *input);
+
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
    output, and a device or pipe is written as it is. `write` returns 0, or -1 when that failed.
    Exits with CF_EXIT_ENVIRONMENT and without the file when anything fails; where that was noted

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/base/cf_target.h"
@@ -33,6 +34,18 @@ static int open_target(struct cf_target *target, const char *path, char **beside
     if (fd >= 0)
         cf_target_keep(target, fd);
     return fd;
+}
+
+void cf_tool_apart(const struct cf_tool *t, const char *output, const char *input)
+{
+    struct stat in, out;
+
+    if (output && strcmp(output, "-") && !stat(output, &out) && S_ISREG(out.st_mode) &&
+        !(strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in)) &&
+        in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        cf_die(t, CF_EXIT_USAGE,
+               "'%s' is an input, which the output would replace: give the output another name",
+               output);
 }
 
 void cf_tool_file(const struct cf_tool *t, const char *path,
