@@ -41,6 +41,8 @@ int steady_visit(struct probe *p, struct cf_measured *m, double *value)
 {
     const size_t n = p->nodes.count;
 
+    if (p->error) /* such as a signal, which is seen with a row: no nodes were added since */
+        return -1;
     *m = (struct cf_measured){0};
     probe_order(p);
     /* all accesses together, whichever level serves them */

@@ -4,6 +4,7 @@
  * many lines of a set as there are too many miss, or all of them, as under LRU; windows may miss a
  * little before their end, and for a while another program takes half of the cache.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct cache {
         unsigned level;
     } row[ROWS];
     uint32_t rows;
+    struct probe *interrupted; /* with the next row, as by a signal */
 };
 
 /* Ticks that a round waits for translations. */
@@ -99,6 +101,8 @@ static void row(void *arg, const struct probe_row *r)
 {
     struct cache *c = arg;
 
+    if (c->interrupted)
+        c->interrupted->error = EINTR;
     if (c->rows < ROWS) {
         c->row[c->rows].experiment = r->experiment;
         c->row[c->rows].parameter = r->parameter;
@@ -228,6 +232,11 @@ int main(void)
     c = (struct cache){.sets = 64, .ways = 8, .spoilt = UINT64_MAX};
     is_u64((uint64_t)look(&c, &p), 0, "all spoilt");
     ok(p.attempts > 1, "  tried %u times", p.attempts);
+
+    c = (struct cache){.sets = 64, .ways = 8, .interrupted = &p};
+    is_u64((uint64_t)look(&c, &p), (uint64_t)-1,
+           "a signal ends it, and no visit of no nodes follows");
+    is_u64((uint64_t)p.error, EINTR, "  which is what ended it");
 
     c = (struct cache){.sets = 64, .ways = 8};
     clock_of(&c, 2, 0);
