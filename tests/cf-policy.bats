@@ -235,6 +235,20 @@ choices() {
     has "--rounds"
 }
 
+@test "a line that several processes map, or one twice, is one of each, at each of its addresses" {
+    printf '%s\n' snapshot,level,set,way,phys,addr,pid 1,2,0,0,0x40,0x1000,7 1,2,0,0,0x40,0x2000,8 \
+        1,2,0,0,0x40,0x3000,8 1,2,0,1,0x80,0x4000,7 | stream s.cf -t line
+    for p in 7 8; do
+        run -0 cf-policy -q --pid $p --survivors - s.cf
+        is "rounds,lines,cached,snapshots,probability
+1,$((9 - p)),$((9 - p)),1,1.000000"
+    done
+    for p in 0x2000 0x3000; do
+        run -0 cf-policy -q --watch $p --survivors - s.cf
+        [[ ${lines[1]} == 1,1,1,1,* ]]
+    done
+}
+
 @test "ways: random choice is uniform and independent, FIFO goes around" {
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
         cf-policy -q --addr "$A" --choices ways.csv >out

@@ -313,11 +313,14 @@ static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
         ways = way >= ways ? way + 1 : ways;
         slot = cf_tags_slot(&s->now, cache, set) + way;
         line = phys && phys[i] ? phys[i] & ~(uint64_t)1 : name_of(s, i);
-        /* a frame that several mappings share is listed for each of them: the first counts */
+        /* a frame that several mappings share is listed for each of them: the first counts, and
+           its line is marked where any of them is */
         if (s->now.line[slot] == CF_TAGS_NONE) {
             s->now.line[slot] = line == CF_TAGS_NONE ? line - 2 : line;
             if (o->keep)
                 keep_rest(s, slot, i);
+        } else if (o->mark && s->now.mark) {
+            s->now.mark[slot] |= o->mark[i];
         }
     }
     extend(s, sets, ways);

@@ -73,7 +73,8 @@ void cf_snaps_want(const struct cf_snaps *s, struct cf_reader *r);
 /* Takes a frame in, of any table; it must live until cf_snaps_next() gives 0. -1 without memory. */
 int cf_snaps_frame(struct cf_snaps *s, const struct cf_frame *f) CF_MUST_CHECK;
 
-/* A mark for each row of the frame of table line that was taken in last. */
+/* A mark for each row of the frame of table line that was taken in last, bits of which a line has
+   those of all its rows. */
 void cf_snaps_marks(struct cf_snaps *s, const uint8_t *mark);
 
 /* No frame will follow. */
