@@ -9,7 +9,8 @@
  * state instead of process.
  *
  * One pass. Memory: 64 bytes a snapshot and level, and 12 for each process that has lines in it;
- * pictures take 8 more. Counting is in census.c, what is like cf-sets in survey.c.
+ * pictures take 8 more; and what listing.h says. Counting is in census.c, what is like cf-sets in
+ * survey.c.
  */
 #include <inttypes.h>
 
@@ -61,20 +62,27 @@ static int parse(struct cf_survey *s, int argc, char **argv)
 
 static void hints(const struct cf_survey *s)
 {
-    size_t over = 0;
+    static const char *const owners[] = {"processes", "mappings", "cores", "states"};
     const struct cf_census_snapshot *one = s->census->snapshot;
+    size_t over = 0, shared = 0;
 
     cf_survey_hints(s, "shares");
     for (size_t i = 0; i < s->census->snapshots; i++) {
         const uint64_t whole = cf_survey_whole(s, &one[i].is);
 
         over += whole && one[i].lines > whole;
+        shared += one[i].listed > one[i].lines;
     }
     if (over && !s->tool.quiet)
         cf_warn(&s->tool,
-                "%zu snapshots list more lines than the cache has: a line that several processes "
-                "map counts for each of them",
+                "%zu snapshots list more lines than the cache has: a row without set, way and "
+                "address is taken for a line of its own",
                 over);
+    if (shared && !s->tool.quiet)
+        cf_warn(&s->tool,
+                "%zu snapshots have lines of several %s: these count for each of them, and shares "
+                "add up to more than is in the cache",
+                shared, owners[s->o.by]);
 }
 
 /* ---- CSV: groups in the order of their rank, those below --top added up ---- */

@@ -9,7 +9,7 @@
  * summary, a row a process; and a picture of both profiles.
  *
  * One pass. Memory: 64 bytes a snapshot and level, 12 for each process that has lines in it, and
- * 34 to 68 a line of the largest snapshot. Counting is in census.c, what is like
+ * what lineset.h and listing.h say of the largest snapshot. Counting is in census.c, what is like
  * cf-occupancy in survey.c.
  */
 #include <inttypes.h>

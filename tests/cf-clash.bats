@@ -85,6 +85,23 @@ END
 n,n,0.500000,0.250000'
 }
 
+@test "a line that several processes of the program map, or one of them twice, is one line" {
+    local how
+    printf 'snapshot,time,mode,level,sets,ways\n1,10,1,2,4,2\n2,20,1,2,4,2\n' >snapshots.csv
+    for how in '7 0x1000' '7 0x1000 8 0x5000' '7 0x1000 7 0x5000 9 0x9000'; do
+        # shellcheck disable=SC2086
+        for s in 1 2; do for set in 0 1 2; do printf "$s,2,$set,0,0x%x,%d,%s\n" $(printf "$((set * 64)) %s %s " $how); done; done | { echo snapshot,level,set,way,phys,pid,addr && cat; } |
+            stream s.cf -t line --with snapshot=snapshots.csv
+        run -0 --separate-stderr cf-clash s.cf
+        # active 3/8 in both, reused 0 and 3/8
+        is "$(printf 'observed,interfering,active_set_excess,reused_set_eviction\ns,s,0.000000,%.6f' 0.0703125)"
+        [[ -z $stderr ]]
+        cf-sets s.cf >p.csv
+        run -0 --separate-stderr cf-clash p.csv
+        [[ $how == '7 0x1000' ]] && [[ -z $stderr ]] || has 'p.csv: quotas of several processes are added' "$stderr"
+    done
+}
+
 @test "--slowdown: correlation over the pairs that are there" {
     profiles
     printf 'interfering,slowdown,observed\na,1.4,a\na,1.1,b\nb,1.05,a\nb,1,b\nx,9,y\n' >measured.csv

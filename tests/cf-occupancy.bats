@@ -153,13 +153,64 @@ END
     has 'none of table line, which cf-cache --snapshot-every' "$stderr"
 }
 
-@test "more lines than the cache has, as of shared frames, are told" {
+# What is at three places: a line that 7 and 8 map, one that 7 maps twice, with two names, and one of
+# 8. `order` is how its rows are sorted.
+shared() { # ORDER...
+    printf 'snapshot,time,mode,level,sets,ways\n1,100,1,2,4,2\n' >snapshots.csv
+    sort "$@" <<'END' | { echo snapshot,level,set,way,state,addr,pid,region,cpu && cat; } |
+1,2,0,0,1,0x1000,7,libc.so.6,0
+1,2,0,0,1,0x9000,8,libc.so.6,0
+1,2,1,1,3,0x2040,7,[heap],0
+1,2,1,1,3,0x5040,7,[heap],0
+1,2,3,0,1,0x30c0,8,[heap],0
+END
+        stream shared.cf -t line --clock cycles --with snapshot=snapshots.csv
+}
+
+@test "a line counts once for each process that maps it, however often it does, and once in the cache" {
+    local order
+    for order in -s -r -k5,5 -k6,6; do
+        shared -t , $order
+        run -0 --separate-stderr cf-occupancy shared.cf
+        same <(printf '%s\n' snapshot,time_cycles,level,pid,name,lines,share 1,100,2,7,,2,0.250000 1,100,2,8,,2,0.250000) <(echo "$output")
+        has '1 snapshots have lines of several processes: these count for each of them' "$stderr"
+        run -0 cf-occupancy -q --wide shared.cf
+        [[ ${lines[1]} == 1,100,2,2,2,5 ]] || fail "$output"
+        run -0 --separate-stderr cf-occupancy --by region shared.cf
+        [[ $(column lines <(echo "$output") | paste -sd' ') == '1 1 1 1' && ${#lines[@]} == 5 ]] || fail "$output"
+        has 'lines of several mappings' "$stderr"
+        run -0 --separate-stderr cf-occupancy --by state shared.cf
+        [[ $(column lines <(echo "$output") | sort | paste -sd' ') == '1 2' && -z $stderr ]] || fail "$output"
+        run -0 --separate-stderr cf-occupancy --by cpu shared.cf
+        [[ $(column lines <(echo "$output")) == 3 && -z $stderr ]] || fail "$output"
+    done
+    cf-occupancy -q --html page.html shared.cf >/dev/null
+    grep -q 'of 8 lines; on average 37.5 % in use' page.html
+}
+
+@test "random snapshots with lines of several processes and names: as an awk program counts" {
+    awk 'BEGIN { srand(5); print "snapshot,level,cpu,set,way,phys,addr,pid"
+        for (s = 1; s <= 9; s++) for (i = 0; i < (s % 3 ? 4000 : 9000); i++) {
+            n = s % 3 == 2 ? int(i / 8) : int(rand() * 1500) # some by their places
+            printf("%d,2,%d,%d,%d,0x%x,0x%x,%d\n", s, n >= 750, n % 750 / 8, n % 8, 1048576 + n % 750 * 64,
+                (1 + int(rand() * 3)) * 1073741824 + n * 64, rand() * 4) } }' >random.csv
+    local columns
+    cf-capture csv -q -t line -o random.cf random.csv
+    for columns in snapshot,level,cpu,set,way,phys,addr,pid snapshot,level,cpu,phys,addr,pid snapshot,cpu,set,way,pid; do
+        cf-cat --csv -q --table line --columns $columns random.cf | cf-capture csv -q -t line -o part.cf
+        cf-occupancy -q part.cf | awk -F, 'NR > 1 { print $1 "," $4 "," $6 }' | sort >got
+        awk -F, 'NR > 1 && !seen[$1, $3, $6, $8]++ { n[$1 "," $8]++ } END { for (i in n) print i "," n[i] }' random.csv | sort >want
+        same want got
+    done
+}
+
+@test "more rows than the cache has lines, of which nothing says which line they are, are told" {
     small
     run -0 --separate-stderr cf-occupancy --level 2 small.cf
     [[ -z $stderr ]]
-    printf 'snapshot,pid\n1,7\n1,8\n1,9\n' | stream shared.cf -t line
-    run -0 --separate-stderr cf-occupancy --lines 2 shared.cf
-    has 'counts for each of them' "$stderr"
+    printf 'snapshot,pid\n1,7\n1,8\n1,9\n' | stream nameless.cf -t line
+    run -0 --separate-stderr cf-occupancy --lines 2 nameless.cf
+    has '1 snapshots list more lines than the cache has: a row without set, way and address' "$stderr"
 }
 
 @test "names with commas, control characters and markup do no harm" {

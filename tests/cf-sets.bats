@@ -203,6 +203,19 @@ short() {
     [[ -L nowhere.png && -c nowhere.png ]]
 }
 
+@test "a line that a process maps three times is one of its lines, and of each process that maps it" {
+    printf 'snapshot,time,mode,level,sets,ways\n1,10,1,2,4,2\n2,20,1,2,4,2\n' >snapshots.csv
+    for s in 1 2; do for p in 7 8; do for a in 0x1000 0x5000 0x9000; do echo "$s,2,1,0,0x40,$a,$p"; done; done; done |
+        { echo snapshot,level,set,way,phys,addr,pid && cat; } |
+        stream shared.cf -t line --clock cycles --with snapshot=snapshots.csv
+    run -0 --separate-stderr cf-sets shared.cf
+    is 'snapshot,time_cycles,level,pid,name,active_lines,reused_lines,active_quota,reused_quota
+1,10,2,7,,1,0,0.125000000,0.000000000
+1,10,2,8,,1,0,0.125000000,0.000000000
+2,20,2,7,,1,1,0.125000000,0.125000000
+2,20,2,8,,1,1,0.125000000,0.125000000'
+}
+
 @test "a level that no snapshot has" {
     small
     run -0 --separate-stderr cf-sets --level 3 small.cf

@@ -50,7 +50,7 @@ static uint64_t run(unsigned kind)
         for (uint32_t from = 0, n; from < count; from += n) {
             n = 1 + next() % 900;
             n = n < count - from ? n : count - from;
-            wrong += cf_lineset_add(s, now + from, n, before + from) != 0;
+            wrong += cf_lineset_add(s, now + from, n, before + from, NULL) != 0;
         }
         for (uint32_t i = 0; i < count; i++) {
             uint8_t want = 0;
@@ -98,7 +98,7 @@ static void many_then_few(void)
         for (uint64_t i = 0; i < (round < 2 ? MANY : 1); i++) {
             const uint64_t product = i * inverse, key = product ^ product >> 32;
 
-            wrong += cf_lineset_add(s, &key, 1, &before) != 0 || before != (round > 0);
+            wrong += cf_lineset_add(s, &key, 1, &before, NULL) != 0 || before != (round > 0);
         }
         cf_lineset_next(s);
     }

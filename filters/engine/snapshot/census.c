@@ -10,6 +10,7 @@
 
 #include "filters/engine/snapshot/census.h"
 #include "filters/engine/snapshot/lineset.h"
+#include "filters/engine/snapshot/listing.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 
@@ -28,7 +29,8 @@ struct cf_census_level {
     int open;        /* a snapshot has begun */
     size_t snapshot; /* which one */
     uint32_t segment;
-    struct cf_lineset *lines;
+    struct cf_lineset *lines; /* by their names, where reused ones are counted */
+    struct cf_listing *listing;
     struct counter *counter; /* of each group */
     size_t room;
     struct cf_groups *cpus;
@@ -53,11 +55,20 @@ static int close_snapshot(struct cf_census *c, struct cf_census_level *l)
             return CF_CENSUS_NO_MEMORY;
         c->cell[c->cells++] =
             (struct cf_census_cell){(uint32_t)g, (uint32_t)sum, (uint32_t)(sum >> 32)};
-        s->lines += (uint32_t)sum;
+        s->listed += (uint32_t)sum;
     }
     s->cells = (uint32_t)(c->cells - s->first);
     l->open = 0;
     return 0;
+}
+
+static void level_free(struct cf_census_level *l)
+{
+    cf_groups_free(l->cpus);
+    cf_listing_free(l->listing);
+    cf_lineset_free(l->lines);
+    free(l->counter);
+    free(l);
 }
 
 static struct cf_census_level *level_new(const struct cf_census *c)
@@ -67,12 +78,11 @@ static struct cf_census_level *level_new(const struct cf_census *c)
     if (!l)
         return NULL;
     l->cpus = cf_groups_new();
+    l->listing = cf_listing_new();
     if (c->reuse)
         l->lines = cf_lineset_new();
-    if (!l->cpus || (c->reuse && !l->lines)) {
-        cf_groups_free(l->cpus);
-        cf_lineset_free(l->lines);
-        free(l);
+    if (!l->cpus || !l->listing || (c->reuse && !l->lines)) {
+        level_free(l);
         return NULL;
     }
     return l;
@@ -87,6 +97,7 @@ static int begin(struct cf_census *c, const struct cf_snapshot *s)
         return CF_CENSUS_NO_MEMORY;
     if (l->open && (bad = close_snapshot(c, l)) != 0)
         return bad;
+    cf_listing_next(l->listing);
     if (l->lines)
         cf_lineset_next(l->lines);
     if (l->lines && l->segment != s->segment)
@@ -115,13 +126,18 @@ static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t
                          uint32_t from, uint32_t n)
 {
     const uint8_t *state = cf_u8(f, CF_STATE);
+    const uint32_t *pid = cf_u32(f, CF_PID);
     int bad;
 
     switch (c->by) {
     case CF_CENSUS_PROCESS:
         if (c->apart)
             break;
-        return number(c->groups, cf_u32(f, CF_PID), from, n, c->group);
+        if (!c->together)
+            return number(c->groups, cf_u32(f, CF_PID), from, n, c->group);
+        for (uint32_t i = 0; i < n; i++)
+            c->value[i] = pid && pid[from + i];
+        return number(c->groups, c->value, 0, n, c->group);
     case CF_CENSUS_CPU:
         return number(c->groups, cf_u32(f, CF_CPU), from, n, c->group);
     case CF_CENSUS_STATE:
@@ -131,7 +147,7 @@ static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t
     case CF_CENSUS_REGION:
         break;
     }
-    bad = number(c->pids, cf_u32(f, CF_PID), from, n, c->pid);
+    bad = number(c->pids, pid, from, n, c->pid);
     for (uint32_t i = 0; c->apart && i < n; i++)
         c->value[i] = segment;
     if (!bad)
@@ -144,54 +160,87 @@ static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t
     return number(c->groups, c->value, 0, n, c->group);
 }
 
-/* Lines are multiples of 64 or so: turned by 6 bits, the low bits of their names differ, which
-   choose buckets. The number of the cache is spread over the upper half, where neither a physical
-   address nor a process makes the like. */
-static void make_keys(struct cf_census *c, const struct cf_census_level *l,
-                      const struct cf_frame *f, uint32_t from, uint32_t n)
+/* c->name of n rows: 0 where there is no address. */
+static void name_lines(struct cf_census *c, uint32_t from, uint32_t n)
 {
-    const uint64_t *phys = cf_u64(f, CF_PHYS), *addr = cf_u64(f, CF_ADDR);
-    const uint32_t *pid = cf_u32(f, CF_PID);
-    const int several = cf_u32(f, CF_CPU) && cf_groups_count(l->cpus) > 1;
+    const uint64_t *phys = c->phys, *addr = c->addr;
     int lacking = !phys;
 
     for (uint32_t i = 0; phys && i < n; i++) {
-        const uint64_t name = phys[from + i] & ~(uint64_t)1;
-
-        c->key[i] = name >> 6 | name << 58;
-        lacking |= !name;
+        c->name[i] = phys[from + i] & ~(uint64_t)1;
+        lacking |= !c->name[i];
     }
-    for (uint32_t i = 0; lacking && i < n; i++) {
-        const uint64_t name = cf_line_name(phys ? phys[from + i] : 0, addr ? addr[from + i] : 0,
-                                           pid ? pid[from + i] : 0);
+    for (uint32_t i = 0; lacking && i < n; i++)
+        c->name[i] = cf_line_name(phys ? phys[from + i] : 0, addr ? addr[from + i] : 0,
+                                  c->owner ? c->owner[from + i] : 0);
+}
 
-        c->key[i] = name >> 6 | name << 58;
-    }
-    for (uint32_t i = 0; several && i < n; i++)
-        c->key[i] ^= (uint64_t)(c->cpu[i] * 0x9e3779b1u) << 32;
-    /* to the set of lines, all bits set would be none, which no physical address makes */
-    for (uint32_t i = 0; (lacking || several) && i < n; i++)
+/* Lines are multiples of 64 or so: turned by 6 bits, the low bits of their names differ, which
+   choose buckets. The number of the cache is spread over the upper half, where neither a physical
+   address nor a process makes the like. */
+static void make_keys(struct cf_census *c, const uint32_t *cache, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t key = c->name[i] >> 6 | c->name[i] << 58;
+
+        c->key[i] = key ^ (cache ? (uint64_t)(cache[i] * 0x9e3779b1u) << 32 : 0);
+        /* to the set of lines, all bits set would be none */
         c->key[i] -= c->key[i] == UINT64_MAX;
+    }
+}
+
+/* c->place of n rows: set and way, where a cache has one line at a time; where they are not known
+   the line's name. */
+static void place_lines(struct cf_census *c, const struct cf_frame *f, uint32_t from, uint32_t n)
+{
+    const uint32_t *set = cf_u32(f, CF_SET), *way = cf_u32(f, CF_WAY);
+
+    if (set && way)
+        for (uint32_t i = 0; i < n; i++)
+            c->place[i] = ((uint64_t)set[from + i] << 32 | way[from + i]) + 1;
+    else
+        for (uint32_t i = 0; i < n; i++)
+            c->place[i] = c->phys || c->name[i] ? c->name[i] + 1 : CF_LISTING_ALONE;
 }
 
 /* What has no address is not known to be what was there before. */
-static void leave_nameless(struct cf_census *c, const struct cf_frame *f, uint32_t from, uint32_t n)
+static void leave_nameless(struct cf_census *c, uint32_t n)
 {
-    const uint64_t *addr = cf_u64(f, CF_ADDR);
-
     for (uint32_t i = 0; i < n; i++) {
-        const unsigned none = !addr || !addr[from + i];
+        const unsigned none = !c->name[i];
 
         c->before[i] &= (uint8_t)!none;
         c->nameless += none;
     }
 }
 
+/* A line counts once in each group that has it, and is reused as its first row there is. */
+static int count(struct cf_census *c, struct cf_census_level *l, const uint32_t *cache, uint32_t n)
+{
+    struct cf_census_snapshot *s = &c->snapshot[l->snapshot];
+    const int repeats = cf_listing_add(l->listing, c->place, cache, c->group, n, c->first);
+
+    if (repeats < 0)
+        return CF_CENSUS_NO_MEMORY;
+    if (cf_array_cleared(&l->counter, &l->room, cf_groups_count(c->groups), sizeof *l->counter) !=
+        0)
+        return CF_CENSUS_NO_MEMORY;
+    for (uint32_t i = 0; i < n && !repeats; i++)
+        l->counter[c->group[i]].of[i % TURNS] += 1 | (uint64_t)c->before[i] << 32;
+    s->lines += repeats ? 0 : n;
+    for (uint32_t i = 0; i < n && repeats; i++) {
+        s->lines += (c->first[i] & CF_FIRST_OF_LINE) != 0;
+        if (c->first[i] & CF_FIRST_OF_GROUP)
+            l->counter[c->group[i]].of[i % TURNS] += 1 | (uint64_t)c->before[i] << 32;
+    }
+    return 0;
+}
+
 static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct cf_frame *f,
                 uint32_t from, uint32_t to)
 {
     struct cf_census_level *l = c->level[s->level];
-    const uint32_t *cpu = cf_u32(f, CF_CPU);
+    const uint32_t *cpu = cf_u32(f, CF_CPU), *const cache = cpu ? c->cpu : NULL;
 
     for (uint32_t n; from < to; from += n) {
         int bad;
@@ -200,19 +249,19 @@ static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct c
         bad = number_groups(c, f, s->segment, from, n);
         if (!bad && cpu)
             bad = number(l->cpus, cpu, from, n, c->cpu);
+        if (c->named)
+            name_lines(c, from, n);
         if (!bad && l->lines) {
-            make_keys(c, l, f, from, n);
-            bad = cf_lineset_add(l->lines, c->key, n, c->before);
-            if (!bad && !cf_u64(f, CF_PHYS))
-                leave_nameless(c, f, from, n);
+            make_keys(c, cache, n);
+            bad = cf_lineset_add(l->lines, c->key, n, c->before, NULL);
+            if (!c->phys)
+                leave_nameless(c, n);
         }
+        place_lines(c, f, from, n);
+        if (!bad)
+            bad = count(c, l, cache, n);
         if (bad)
             return bad;
-        if (cf_array_cleared(&l->counter, &l->room, cf_groups_count(c->groups),
-                             sizeof *l->counter) != 0)
-            return CF_CENSUS_NO_MEMORY;
-        for (uint32_t i = 0; i < n; i++)
-            l->counter[c->group[i]].of[i % TURNS] += 1 | (uint64_t)c->before[i] << 32;
     }
     return 0;
 }
@@ -242,14 +291,9 @@ void cf_census_free(struct cf_census *c)
 {
     if (!c)
         return;
-    for (unsigned i = 0; i < LEVELS; i++) {
-        if (!c->level[i])
-            continue;
-        cf_groups_free(c->level[i]->cpus);
-        cf_lineset_free(c->level[i]->lines);
-        free(c->level[i]->counter);
-        free(c->level[i]);
-    }
+    for (unsigned i = 0; i < LEVELS; i++)
+        if (c->level[i])
+            level_free(c->level[i]);
     cf_snapshots_free(c->walk);
     cf_groups_free(c->pids);
     cf_groups_free(c->values);
@@ -263,15 +307,15 @@ void cf_census_want(const struct cf_census *c, struct cf_reader *r)
 {
     cf_snapshots_want(r);
     cf_reader_want(r, CF_LINE, CF_CPU, c->by == CF_CENSUS_CPU ? CF_REQUIRED : CF_OPTIONAL);
+    cf_reader_want_each(r, CF_LINE, CF_OPTIONAL, CF_SET, CF_WAY);
     if (c->by == CF_CENSUS_STATE)
         cf_reader_want(r, CF_LINE, CF_STATE, CF_REQUIRED);
     if (c->by == CF_CENSUS_REGION)
         cf_reader_want(r, CF_LINE, CF_REGION, CF_REQUIRED);
     if (c->by == CF_CENSUS_PROCESS || c->by == CF_CENSUS_REGION)
         cf_reader_want(r, CF_LINE, CF_PID, CF_OPTIONAL);
-    if (c->reuse) {
+    if (c->reuse)
         cf_reader_want_each(r, CF_LINE, CF_OPTIONAL, CF_PID, CF_PHYS, CF_ADDR);
-    }
 }
 
 /* The walk's events of a frame, or of the end with `f` NULL. */
@@ -290,6 +334,10 @@ static int walk(struct cf_census *c, const struct cf_frame *f)
 
 int cf_census_frame(struct cf_census *c, const struct cf_frame *f)
 {
+    c->named = f->table == CF_LINE && (c->reuse || !cf_u32(f, CF_SET) || !cf_u32(f, CF_WAY));
+    c->phys = c->named ? cf_late_values(f, CF_PHYS) : NULL;
+    c->addr = c->named ? cf_late_values(f, CF_ADDR) : NULL;
+    c->owner = c->named ? cf_late_values(f, CF_PID) : NULL;
     return cf_snapshots_frame(c->walk, f) != 0 ? CF_CENSUS_NO_MEMORY : walk(c, f);
 }
 

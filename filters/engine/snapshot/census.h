@@ -4,15 +4,17 @@
  * mapping, core, state), and how many of them the snapshot before had too.
  *
  * "Observing the Invisible" draws the first as occupancy (section 7.5) and divides both by the
- * lines of the cache as active and reused set quota (section 7.6). Rows are counted: where a stream
- * lists a line once for each process that maps it, each of them has it. "The same line" has the
- * same name (see snapshots.h) in the same cache of the level: the physical address where it is
+ * lines of the cache as active and reused set quota (section 7.6). A line that has several rows, one
+ * for each mapping of its frame, counts once for each group that has it (see listing.h). What is at
+ * one place of a cache is one line; where rows do not state set and way, what has one name is, and
+ * what has none is a line of its own. "The same line" in two snapshots has the same name (see
+ * snapshots.h) in the same cache of the level: the physical address where it is
  * known, else process and virtual address; one without either is never known to be reused.
  * Successive are snapshots of one level that follow each other in a segment of the stream, also
  * where one of them is empty.
  *
  * Memory: 64 bytes a snapshot and level, and 12 for each group that has lines in it; 32 bytes a
- * group; and for reused lines what lineset.h says.
+ * group; what listing.h says, and for reused lines lineset.h.
  */
 #ifndef CF_CENSUS_H
 #define CF_CENSUS_H
@@ -29,9 +31,10 @@ struct cf_census_cell {
 
 struct cf_census_snapshot {
     struct cf_snapshot is;
-    uint64_t lines; /* rows, of all groups */
-    size_t first;   /* cell */
-    uint32_t cells; /* in the order of groups; those without lines are left out */
+    uint64_t lines;  /* that the caches have, each once */
+    uint64_t listed; /* the sum of the cells' lines: those of several groups count for each */
+    size_t first;    /* cell */
+    uint32_t cells;  /* in the order of groups; those without lines are left out */
 };
 
 /* Groups are numbered in the order in which they appear. */
@@ -54,14 +57,20 @@ struct cf_census {
     /* its own */
     enum cf_census_by by;
     int reuse;
-    int apart; /* by process: those of each stream are others; set it before the first frame */
+    /* by process, set before the first frame: those of each stream are others; all that are known
+       are one, 1, beside 0 */
+    int apart, together;
     struct cf_groups *pids, *values;
     struct cf_census_level *level[CF_CENSUS_LEVELS];
     size_t snapshot_room, cell_room;
+    /* columns of the frame at hand that lines are named by, where they are */
+    int named;
+    const uint64_t *phys, *addr;
+    const uint32_t *owner;
     uint32_t pid[CF_CENSUS_SLICE], group[CF_CENSUS_SLICE], cpu[CF_CENSUS_SLICE];
     uint32_t value[CF_CENSUS_SLICE];
-    uint64_t key[CF_CENSUS_SLICE];
-    uint8_t before[CF_CENSUS_SLICE];
+    uint64_t name[CF_CENSUS_SLICE], key[CF_CENSUS_SLICE], place[CF_CENSUS_SLICE];
+    uint8_t before[CF_CENSUS_SLICE], first[CF_CENSUS_SLICE];
 };
 
 /* `reuse`: count reused lines too. `level` 0: all levels, each on its own. NULL without memory. */

@@ -82,13 +82,16 @@ static int table_double(struct table *t, struct cf_seed seed)
     return 0;
 }
 
-int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
+int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before,
+                   uint8_t *again)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t hash = cf_hash(s->seed, 0, key[i]);
         uint64_t *slot = table_find(&s->now, hash, key[i]);
 
         before[i] = *table_find(&s->last, hash, key[i]) == key[i];
+        if (again)
+            again[i] = *slot == key[i];
         if (*slot == key[i])
             continue;
         *slot = key[i];

@@ -18,10 +18,11 @@ struct cf_lineset;
 struct cf_lineset *cf_lineset_new(void) __attribute__((warn_unused_result));
 void cf_lineset_free(struct cf_lineset *s);
 
-/* Adds lines to the current snapshot; before[i] = 1 where the last one had key[i], else 0.
-   UINT64_MAX is no key. -1 without memory. */
-int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
-    __attribute__((warn_unused_result));
+/* Adds lines to the current snapshot; before[i] = 1 where the last one had key[i], else 0, and
+   again[i] = 1 where the current one has it already (`again` may be NULL). UINT64_MAX is no key. -1
+   without memory. */
+int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before,
+                   uint8_t *again) __attribute__((warn_unused_result));
 
 /* The current snapshot becomes the last one, and an empty one the current. */
 void cf_lineset_next(struct cf_lineset *s);

@@ -4,9 +4,10 @@
  *
  * In: a stream of snapshots of one program in isolation, or CSV with a header row. Out: quotas by
  * snapshot. Of a stream, all processes that are known make up the program, since one program may be
- * several processes; lines without an owner (pid 0) are the system's, unless all are. CSV goes
- * through libcsv; a field that is no number is reported with its row. Memory: 16 bytes a snapshot,
- * and for a stream what census.h says.
+ * several processes: what any of them has counts once; lines without an owner (pid 0) are the
+ * system's, unless all are. CSV has each process alone: these are added up. It goes through libcsv;
+ * a field that is no number is reported with its row. Memory: 16 bytes a snapshot, and for a stream
+ * what census.h says.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -83,6 +84,7 @@ void read_stream(struct clash *c, struct profile *p, char *file)
     struct cf_frame *f;
     int bad = 0;
 
+    census->together = 1;
     cf_census_want(census, r);
     while (!bad && cf_tool_next(&c->tool, r, &f) > 0)
         bad = cf_census_frame(census, f);
@@ -91,8 +93,8 @@ void read_stream(struct clash *c, struct profile *p, char *file)
         bad = cf_census_end(census);
     cf_must(&c->tool, bad == CF_CENSUS_NO_MEMORY);
     if (bad)
-        cf_die(&c->tool, CF_EXIT_INPUT, "%s: over %d processes: choose some by cf-select", p->name,
-               1 << 16);
+        cf_die(&c->tool, CF_EXIT_INPUT, "%s: over %d caches of a level: choose some by cf-select",
+               p->name, 1 << 16);
     cf_tool_note(&c->tool, cf_tool_problems(&c->tool, r));
     use_census(c, p, census, file && strcmp(file, "-") != 0 ? file : "standard input");
     cf_reader_close(r);
@@ -108,6 +110,7 @@ struct adding {
     unsigned warned;  /* wrong rows that were reported */
     struct profile *p;
     double snapshot, level;
+    int shared;     /* several processes of a snapshot have lines */
     char file[256]; /* of cf-sets: the snapshots' */
 };
 
@@ -171,6 +174,7 @@ static void take_point(const struct cf_csv *t, void *arg)
     a->level = level;
     if (pid && !strcmp(pid, "0"))
         return;
+    a->shared |= pid && active > 0 && a->p->active[a->p->count - 1] > 0;
     a->p->active[a->p->count - 1] += active;
     a->p->reused[a->p->count - 1] += reused;
 }
@@ -183,6 +187,11 @@ void read_profile(struct clash *c, struct profile *p, const char *file)
     cf_csv_read(&c->tool, file, needs, take_point, &a);
     if (!p->count)
         cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no snapshots", file);
+    if (a.shared && !c->tool.quiet)
+        cf_warn(&c->tool,
+                "%s: quotas of several processes are added: a line that two of them map counts "
+                "twice; give the snapshots, of which it counts once",
+                file);
 }
 
 static void take_slowdown(const struct cf_csv *t, void *arg)
