@@ -167,6 +167,10 @@ dins() { # dins N: as many stores
     awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "1 %x\n", i * 64 % 65536 }'
 }
 
+has_file() { # PROCESS: one that has no name yet
+    compgen -G "/proc/$1/fd/*" | xargs readlink | grep -q '(deleted)$'
+}
+
 @test "a start that fails leaves an earlier output alone, and one that is cut off" {
     need_trace
     echo earlier >t.cf
@@ -343,6 +347,29 @@ dins() { # dins N: as many stores
     # and the next recording takes its place
     cf-capture-din -o d.cf <<<'0 40'
     cf-cat --verify d.cf
+    clean
+}
+
+@test "two recordings of one name, neither of which shows yet: the one that ends last keeps its own file" {
+    local earlier
+    for earlier in '' '0 80'; do
+        rm -f d.cf d.cf.partial
+        [[ -z $earlier ]] || cf-capture-din -o d.cf <<<"$earlier"
+        rm -f in
+        mkfifo in
+        exec 8<>in
+        cf-capture-din -o d.cf in 2>err 3>&- 8>&- &
+        eventually has_file $!
+        cf-capture-din -o d.cf <<<'0 40'
+        dins 10 >&8
+        exec 8>&-
+        status=0
+        wait $! || status=$?
+        [[ $status == 3 ]]
+        grep -q 'd.cf: another program has written it since this recording began: .* is in .*d.cf.partial' err
+        [[ $(rows access --columns addr d.cf) == $'addr\n0x40' ]]
+        [[ $(rows access --columns op d.cf.partial | grep -c store) == 10 ]]
+    done
     clean
 }
 

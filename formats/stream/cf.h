@@ -396,7 +396,8 @@ void cf_writer_private(struct cf_writer *w);
 
 /* Before anything is written: what is written cannot be made again. From the first rows on the file
    stands beside its name, with ".partial" added to it, and loses that when closed. Where it cannot
-   be written to its end, or the program is killed, what is whole stays there. */
+   be written to its end, the program is killed, or another one has written the file since it began,
+   what is whole stays there. */
 void cf_writer_recording(struct cf_writer *w);
 
 /* Before anything is written: frames that are handed on go out one by one as they came, to a file,

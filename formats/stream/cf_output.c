@@ -122,6 +122,8 @@ int cfw_open_output(struct cf_writer *w)
     w->path = target.path;
     w->regular = !target.in_place;
     if (w->regular && w->recording) {
+        if (stat(w->path, &w->had) != 0)
+            w->had = (struct stat){0};
         (void)flock(w->fd, LOCK_EX | LOCK_NB); /* no other process has this file */
         return partial_in_use(w) ? -1 : 0;
     }
@@ -156,6 +158,18 @@ static int give_name(struct cf_writer *w, const char *name)
     return 0;
 }
 
+/* Whether what has our name now is not what had it when we began: another recording, which showed
+   no partial file yet when we looked for one. */
+static int name_taken(const struct cf_writer *w)
+{
+    const struct stat *had = &w->had;
+    struct stat st;
+
+    return w->recording && w->regular && stat(w->path, &st) == 0 &&
+           (st.st_ino != had->st_ino || st.st_dev != had->st_dev || st.st_size != had->st_size ||
+            st.st_mtim.tv_sec != had->st_mtim.tv_sec || st.st_mtim.tv_nsec != had->st_mtim.tv_nsec);
+}
+
 int cfw_name_output(struct cf_writer *w)
 {
     /* a network file system says at a close that it found no room, and at any of them */
@@ -163,6 +177,10 @@ int cfw_name_output(struct cf_writer *w)
 
     if (fd < 0 || close(fd) != 0) {
         cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
+        return -1;
+    }
+    if (name_taken(w)) {
+        cfw_fail(w, "%s: another program has written it since this recording began", w->path);
         return -1;
     }
     return give_name(w, w->path);

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -72,6 +73,7 @@ struct cf_writer {
     int fd, owned, unnamed, packed, framed, opened, private;
     int regular;            /* a file that gets its name at the end */
     int recording, partial; /* it is kept when it is cut off; `temp` is the name that it has then */
+    struct stat had;        /* of a recording: what had its name when it began; zeroes: nothing */
     int wanting;            /* what it was made from was not whole */
     int cut;                /* the stream ends here although what it is of does not */
     uint64_t whole;         /* bytes of it up to the last frame that is complete */
