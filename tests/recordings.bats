@@ -248,6 +248,23 @@ has_file() { # PROCESS: one that has no name yet
     clean
 }
 
+@test "probe: a signal cuts it off, since its search is not whole: an earlier file stays" {
+    echo earlier >p.cf
+    for signal in INT TERM; do
+        rm -f p.cf.partial
+        env --default-signal=$signal cf-capture-probe -q --on xeon-6230 --noise --thorough -o p.cf 2>err 3>&- &
+        eventually has_file $!
+        dies $signal $!
+        [[ $(cat p.cf) == earlier ]]
+        # or it came before the first row
+        grep -q 'p.cf: not written: nothing was recorded' err || {
+            grep -q 'p.cf: cut off: what was recorded until then is in .*p.cf.partial' err
+            [[ $(rows probe p.cf.partial 2>/dev/null | wc -l) -gt 1 ]]
+        }
+    done
+    clean
+}
+
 @test "importers: HUP, QUIT, XFSZ end the input, the file is whole, we die of it" {
     mkfifo in
     for signal in HUP QUIT XFSZ; do
