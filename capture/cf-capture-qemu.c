@@ -363,7 +363,7 @@ int main(int argc, char **argv)
     whole = record(&run, d, writer, child, &ended);
     status = how_it_went(&tool, d, emulator.argv0, whole);
     rows = cf_decode_rows(cfq_reader_decoder(d));
-    if (!whole || !cfq_reader_begun(d))
+    if (!whole || !cfq_reader_ran(d))
         cf_writer_cut(writer);
     cfq_reader_close(d);
     free_emulator(&emulator);

@@ -628,6 +628,18 @@ END
     [ ! -e t.cf ]
 }
 
+@test "an emulator that ends before the program begins: an older file stays" {
+    needs aarch64
+    echo 'int main(void) { return 0; }' >dynamic.c
+    "$(compiler_of aarch64)" -o dynamic dynamic.c
+    capture "$P/aarch64"
+    cp t.cf old.cf
+    run -3 --separate-stderr cf-capture-qemu -L "$T" -o t.cf ./dynamic
+    has "ended before the program began" "$stderr"
+    has "t.cf: not written: nothing was recorded" "$stderr"
+    cmp t.cf old.cf
+}
+
 @test "without an emulator: told, and --probe says so" {
     needs aarch64
     mkdir -p bin libexec
