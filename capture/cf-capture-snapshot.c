@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/base/cf_memory.h"
-
 #include "capture/cf_command.h"
 #include "capture/cf_device.h"
 #include "capture/snapshot/note.h"
@@ -357,19 +355,6 @@ static void make_thrash(struct capture *k)
     k->thrash = memset(memory, 1, k->thrash_bytes); /* now, not at the first snapshot */
 }
 
-static char *command_line(const struct cf_observed *t)
-{
-    char *line = NULL;
-    size_t size;
-    FILE *f = open_memstream(&line, &size);
-
-    for (unsigned i = 0; f && i < t->commands; i++) {
-        fputs(i ? " -- " : "", f);
-        cf_command_print(f, t->command[i].argv);
-    }
-    return f ? cf_memory_text(f, &line) : NULL;
-}
-
 static void begin(struct capture *k)
 {
     struct cf_header h = {.clock_unit = (char *)"nanoseconds",
@@ -380,7 +365,7 @@ static void begin(struct capture *k)
 
     k->writer = cf_tool_recording(&k->tool, k->o.output);
     cf_writer_private(k->writer); /* physical addresses: as the device, for its owner alone */
-    h.command = command_line(&k->tasks);
+    h.command = cf_observed_line(&k->tasks);
     if (!h.command || cf_emit_open(&k->emit, k->writer) != 0)
         cf_out_of_memory(&k->tool);
     k->emit.owners = k->o.owners;
@@ -417,6 +402,23 @@ static void start(struct capture *k, sigset_t *set)
     cf_observed_release(&k->tasks);
 }
 
+/* Programs that ended before what was asked for was there. */
+static void check_count(struct capture *k)
+{
+    if (k->status != CF_EXIT_OK || k->caught)
+        return;
+    if (!k->activations) {
+        k->status = cf_observed_status(&k->tasks);
+        if (k->status == CF_EXIT_OK)
+            k->status = CF_EXIT_INPUT;
+        cf_warn(&k->tool, "no snapshot was taken: the programs ended before one was due: see "
+                          "--period, --delay and --event");
+    } else if (k->activations < k->o.count) {
+        cf_warn(&k->tool, "the programs ended after %llu of the %llu snapshots of --count",
+                (unsigned long long)k->activations, (unsigned long long)k->o.count);
+    }
+}
+
 /* What transparent mode has kept for the end, and what is to say about it all. */
 static void end(struct capture *k)
 {
@@ -434,6 +436,7 @@ static void end(struct capture *k)
         (void)cf_device_call(&k->device, CACHEFLOW_DISCARD, NULL); /* room for the next */
     if (k->watch)
         cf_watch_tell(k->watch);
+    check_count(k);
     if (k->emit.bad_maps)
         cf_warn(&k->tool, "%u lines of /proc/PID/maps were not understood", k->emit.bad_maps);
     if (k->tool.quiet)
@@ -453,7 +456,7 @@ static int finish(struct capture *k)
 {
     int failed, status;
 
-    if (k->status != CF_EXIT_OK && !k->written)
+    if (!k->written)
         cf_writer_cut(k->writer);
     failed = cf_command_close(&k->tool, k->writer, k->o.output, &k->caught);
     status = failed > k->status ? failed : k->status;
@@ -465,9 +468,7 @@ static int finish(struct capture *k)
     free((void *)k->thrash);
     if (k->caught)
         cf_command_raise(k->caught);
-    for (unsigned i = 0; status == CF_EXIT_OK && i < k->tasks.commands; i++)
-        status = cf_command_status(k->tasks.command[i].status);
-    return status;
+    return status != CF_EXIT_OK ? status : cf_observed_status(&k->tasks);
 }
 
 int main(int argc, char **argv)
@@ -483,9 +484,8 @@ int main(int argc, char **argv)
     cf_snapshot_options(&k.o, &k.tasks, argc, argv);
     open_device(&k);
     make_thrash(&k);
-    if (k.o.points) {
+    if (k.o.points)
         k.watch = cf_need(&k.tool, cf_watch_new(&k.tool, "--event", k.o.point, k.o.points));
-    }
     begin(&k);
     start(&k, &set);
     run(&k, &set);

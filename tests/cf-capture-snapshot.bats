@@ -98,6 +98,7 @@ END
 setup() {
     lib_setup
     W=$D/work
+    once='until grep -q ^client notes; do sleep 0.01; done' # a program that sees a snapshot
 }
 
 # shutter [KEY=VALUE...]: in the background; its notes go to `notes`
@@ -377,8 +378,9 @@ data_stops() {
     # here() reads counter and writes it: one instruction or two
     run -5 snap -e access:counter:8 -n 4 -- "$W" t 10
     [ "$(count snapshot)" = 4 ]
-    run -5 snap -e write:cell:8 -- "$W" l 9
-    [ "$(count snapshot)" = 0 ]
+    rm s.cf
+    run -5 --separate-stderr snap -e write:cell:8 -- "$W" l 9
+    has "no snapshot was taken" "$stderr"
     run -5 --separate-stderr snap -e write:cell+9:4 -- "$W" l 1
     has 'no multiple' "$stderr"
 }
@@ -412,9 +414,9 @@ data_stops() {
     run -5 --separate-stderr snap -e break:here -- "$D/stripped" l 3
     has "no program that ran has a symbol 'here'" "$stderr"
     run -143 snap -e break:nothing -- sh -c 'kill -TERM $$'
-    run -0 --separate-stderr snap -e break:nothing -- sh -c 'trap "echo usr1" USR1; kill -USR1 $$'
+    run -1 --separate-stderr snap -e break:nothing -- sh -c 'trap "echo usr1" USR1; kill -USR1 $$'
     is usr1
-    run -0 --separate-stderr snap -e break:nothing -- sh -c \
+    run -1 --separate-stderr snap -e break:nothing -- sh -c \
         '(until test -e went; do sleep 0.1; kill -CONT $$; done) & kill -STOP $$; touch went; wait; echo on'
     is on
     run -133 snap -e break:nothing -- sh -c 'kill -TRAP $$'
@@ -546,13 +548,13 @@ thrash,4,8192,4,4'
     [ "$(cat said)" = '<3>' ]
     [ "$(count snapshot)" -ge 2 ]
     shutter
-    cf-capture-snapshot --device sock -- sh -c 'echo to stderr' >s.cf 2>err
+    cf-capture-snapshot -q --own-priority none --device sock -- sh -c "echo to stderr; $once" >s.cf 2>err
     [ "$(cat err)" = 'to stderr' ]
 }
 
 @test "several programs: the status is that of the first that fails; no program: the machine" {
     run -5 snap -- true -- "$W" t 1 -- false
-    run -0 snap -- true -- true
+    run -0 snap -- true -- sh -c "$once"
     run -0 snap -a -n 3 -p 2ms
     [ "$(count snapshot)" = 3 ]
     run -127 cf-capture-snapshot --device none -- true -- no-such-program
@@ -584,16 +586,16 @@ thrash,4,8192,4,4'
 @test "a signal that was ignored stays ignored, for the program too" {
     shutter
     run -0 env --ignore-signal=INT,TERM,PIPE cf-capture-snapshot --device sock -o s.cf -p 5ms -- \
-        sh -c 'kill -INT $$ $PPID; kill -TERM $$ $PPID; kill -PIPE $$; echo on'
+        sh -c 'kill -INT $$ $PPID; kill -TERM $$ $PPID; kill -PIPE $$; '"$once"'; echo on'
     is on
     cf-cat --verify s.cf
 }
 
 @test "the header tells the commands as a shell would read them" {
     shutter
-    run -0 cf-capture-snapshot --device sock -o s.cf -- sh -c 'exit 0' -- true 'a b'
+    run -0 cf-capture-snapshot --device sock -o s.cf -- sh -c "$once" -- true 'a b'
     run -0 cf-cat --info s.cf
-    has "command: \"sh -c 'exit 0' -- true 'a b'\""
+    has "command: \"sh -c '$once' -- true 'a b'\""
 }
 
 @test "the stand-in can be called as soon as its name is there" {
@@ -639,11 +641,34 @@ thrash,4,8192,4,4'
     has 'cannot read it' "$stderr"
 }
 
+@test "no snapshot, or fewer than --count: told, and an older file stays" {
+    snap -- sh -c "$once"
+    cp s.cf old.cf
+    printf '#!/nonexistent\n' >bad
+    chmod +x bad
+    local options
+    for options in '-p 600s' '-d 600s' '-e signal' '-e break:_exit_never'; do
+        # shellcheck disable=SC2086 # two words
+        run -1 --separate-stderr snap -q $options -- true
+        has 'no snapshot was taken: the programs ended before one was due' "$stderr"
+        has 's.cf: not written: nothing was recorded' "$stderr"
+    done
+    run -126 --separate-stderr snap -e signal -- ./bad
+    has 's.cf: not written: nothing was recorded' "$stderr"
+    cmp s.cf old.cf
+    run -5 --separate-stderr snap -e stop -n 9 -- "$W" s 6
+    has 'the programs ended after 6 of the 9 snapshots of --count' "$stderr"
+    # a pipe may carry none
+    shutter
+    run -1 bash -c 'cf-capture-snapshot --device sock -e signal -- true >none.cf'
+    cf-cat --verify none.cf
+}
+
 @test "physical addresses are for the owner alone, as the device is; a file that is there keeps its mode" {
-    snap -- true
+    snap -- sh -c "$once"
     [[ $(stat -c %a s.cf) == 600 ]]
     chmod 640 s.cf
-    snap -- true
+    snap -- sh -c "$once"
     [[ $(stat -c %a s.cf) == 640 ]]
     run -0 cf-cat --verify s.cf
 }

@@ -22,6 +22,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/snapshot/observed.h"
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 
 enum { STOP_MS = 100, POLL_US = 20 };
@@ -137,6 +138,28 @@ void cf_observed_ended(struct cf_observed *t, pid_t pid, int status)
             t->command[i].status = status;
             t->running--;
         }
+}
+
+int cf_observed_status(const struct cf_observed *t)
+{
+    int status = CF_EXIT_OK;
+
+    for (unsigned i = 0; status == CF_EXIT_OK && i < t->commands; i++)
+        status = cf_command_status(t->command[i].status);
+    return status;
+}
+
+char *cf_observed_line(const struct cf_observed *t)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *f = open_memstream(&line, &size);
+
+    for (unsigned i = 0; f && i < t->commands; i++) {
+        fputs(i ? " -- " : "", f);
+        cf_command_print(f, t->command[i].argv);
+    }
+    return f ? cf_memory_text(f, &line) : NULL;
 }
 
 /* ---- who is observed ---- */

@@ -71,5 +71,10 @@ char *cf_observed_read(const char *path, size_t *length);
 
 /* A child has ended: notes it. */
 void cf_observed_ended(struct cf_observed *t, pid_t pid, int status);
+/* The exit status of the first command whose status is not 0, or 0. */
+int cf_observed_status(const struct cf_observed *t);
+
+/* The commands, as a shell would read them, that the caller frees; NULL without memory. */
+char *cf_observed_line(const struct cf_observed *t);
 
 #endif
