@@ -46,6 +46,12 @@ static const char usage[] =
     "Example: cf-capture pages -f solve --regions heap,stack -o p.cf -- ./simulation &&\n"
     "             cf-rank --by page --value gain p.cf\n";
 
+static void state(struct pages *k, const char *key, const char *value)
+{
+    pages_earlier_check(k, key, value);
+    (void)cf_writer_fact(k->writer, "runtime_cycles", key, value);
+}
+
 static void header(struct pages *k)
 {
     struct cf_header h = {.clock_unit = (char *)"cycles",
@@ -61,10 +67,10 @@ static void header(struct pages *k)
     if (!f || fclose(f) != 0 || !line)
         cf_out_of_memory(&k->tool);
     h.command = line;
-    (void)cf_writer_fact(k->writer, "runtime_cycles", "clock", cf_clock_name());
-    (void)cf_writer_fact(k->writer, "runtime_cycles", "read",
-                         *k->at_stops ? "at the stops" : "in the program");
-    (void)cf_writer_fact(k->writer, "runtime_cycles", "function", k->o.function);
+    state(k, "clock", cf_clock_name());
+    state(k, "read", *k->at_stops ? "at the stops" : "in the program");
+    state(k, "function", k->o.function);
+    state(k, "build", k->build);
     pages_counters_fact(k);
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_tool_finish(&k->tool, NULL, k->writer));
@@ -99,6 +105,7 @@ static void measure(struct pages *k)
     if (!k->pages)
         cf_die(&k->tool, CF_EXIT_INPUT, "the program has no page to look into: see --regions");
     pages_units(k);
+    k->build = cf_need(&k->tool, pages_layout_build(&k->layout));
     if (!k->tool.quiet)
         cf_warn(&k->tool,
                 "%zu pages; left out are %llu that are not touched, and %llu of other mappings; "
@@ -141,6 +148,8 @@ int main(int argc, char **argv)
     free(k.page);
     free(k.unit);
     free(k.earlier);
+    free(k.earlier_fact);
+    free(k.build);
     free(k.event);
     cf_device_close(&k.device);
     return cf_command_finish(&k.command, status, k.ended);

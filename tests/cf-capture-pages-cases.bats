@@ -212,6 +212,28 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     rows page p.cf | cut -d, -f1-3,5 | sort | uniq -d | same - /dev/null
 }
 
+@test "--resume of another build of the program, or another function, is refused; --rank of one is told" {
+    local program=$PWD/built
+    cc -D_GNU_SOURCE -O1 -g -pthread -o built "$ROOT/tests/told/hot.c"
+    pagectl
+    run -5 pages -q -n 1 -o p.cf -- "$program" - state clock
+    cp p.cf kept.cf
+    pagectl
+    run -1 --separate-stderr pages -q -n 2 -f pread --resume -o p.cf -- "$program" - state clock
+    has '--resume: p.cf has runs with another function,' "$stderr"
+    cc -D_GNU_SOURCE -O1 -g -pthread -Wl,--build-id=0xc0ffee -o built "$ROOT/tests/told/hot.c"
+    pagectl
+    run -1 --separate-stderr pages -q -n 2 --resume -o p.cf -- "$program" - state clock
+    has '--resume: p.cf has runs with another build,' "$stderr"
+    cmp p.cf kept.cf
+    pagectl
+    run -5 --separate-stderr pages -q -n 1 --rank kept.cf -o k.cf -- "$program" - state clock
+    has '--rank kept.cf: is of another build' "$stderr"
+    cf-cat --info k.cf | grep -q 'build: "built build-id:c0ffee, '
+    pagectl
+    run -5 --separate-stderr pages -q -n 2 --rank kept.cf --resume -o k.cf -- "$program" - state clock
+}
+
 @test "--resume of a stream that is cut in a frame: the frames before it count" {
     pagectl
     run -5 hot -

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/cf_builds.h"
 #include "capture/pages/pages.h"
 #include "formats/base/cf_memory.h"
 
@@ -126,6 +127,23 @@ static char *region_of(const struct pages_layout *l, const struct pages_mapping 
     else
         n = asprintf(&text, "%s %s +0x%" PRIx64, m->name, perms, m->offset);
     return n < 0 ? NULL : text;
+}
+
+char *pages_layout_build(const struct pages_layout *l)
+{
+    static struct cf_builds builds;
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+
+    for (size_t i = 0; f && i < l->count; i++) {
+        const struct pages_mapping *m = &l->mapping[i];
+
+        if (m->flags & PAGECTL_EXEC && m->name[0] == '/' && is_first(l, m))
+            fprintf(f, "%s%s %s", ftell(f) ? ", " : "", strrchr(m->name, '/') + 1,
+                    cf_builds_find(&builds, m->name, 0, 0));
+    }
+    return f ? cf_memory_text(f, &text) : NULL;
 }
 
 /* Kinds and names, once all mappings are known. */

@@ -137,6 +137,17 @@ static int by_mean(const void *x, const void *y)
     return (a->mean > b->mean) - (a->mean < b->mean) ?: cf_order(a->unit, b->unit);
 }
 
+static void check_build(const struct pages *k, const struct cf_header *h)
+{
+    const char *build = cf_header_fact(h, "runtime_cycles", "build");
+
+    if (build && strcmp(build, k->build) != 0)
+        cf_warn(&k->tool,
+                "--rank %s: is of another build of the program or its libraries, whose pages may "
+                "hold something else: make it again",
+                k->o.rank);
+}
+
 static void read_stream(struct order *o)
 {
     struct cf_tool *t = &o->k->tool;
@@ -148,9 +159,12 @@ static void read_stream(struct order *o)
     size_t count = 0;
 
     cf_reader_want_each(r, CF_PAGE, CF_REQUIRED, CF_RUNTIME, CF_POLICY, CF_REGION, CF_PAGENO);
-    while (cf_reader_next(r, &f) > 0)
+    while (cf_reader_next(r, &f) > 0) {
+        if (f->table == CF_HEADER)
+            check_build(o->k, f->header);
         if (f->table == CF_PAGE)
             take_frame(o, r, f, &mode);
+    }
     cf_tool_fit(t, r);
     if (cf_tool_problems(t, r) == CF_EXIT_ENVIRONMENT)
         exit(CF_EXIT_ENVIRONMENT);

@@ -137,6 +137,7 @@ struct pages {
     char at_stops[256]; /* why time is taken there, and not in the program; "": it is not */
     struct pages_layout layout;
     struct pages_calls calls; /* of the run that found it */
+    char *build;              /* of its program and libraries */
     struct pages_page *page;
     size_t pages, page_room;
     struct pages_unit *unit;
@@ -149,6 +150,8 @@ struct pages {
     size_t events, event_room;
     struct pages_row *earlier;
     size_t earlier_rows, earlier_room;
+    struct cf_fact *earlier_fact; /* of runtime_cycles */
+    size_t earlier_facts, earlier_fact_room;
     uint64_t rows; /* written */
     int ended;     /* of the last run, as by waitpid() */
 };
@@ -184,6 +187,8 @@ int pages_anonymous(const struct pages_mapping *m);
 /* 0; -1 when the process is gone or there is no memory. What begins at `ours` has no kind. */
 int pages_layout_read(struct pages_layout *l, pid_t pid, uint64_t ours);
 void pages_layout_free(struct pages_layout *l);
+/* Which builds of program and libraries a layout has: "NAME BUILD, ...". NULL without memory. */
+char *pages_layout_build(const struct pages_layout *l);
 /* Whether two runs of a program have the same mappings, wherever these are; else says in `why` what
    differs. */
 int pages_layout_same(const struct pages_layout *a, const struct pages_layout *b, char *why,
@@ -269,6 +274,8 @@ void pages_bisect(struct pages *k);
 
 /* Reads the rows of an earlier output into k->earlier: FILE.partial, which was cut off, or FILE. */
 void pages_earlier_read(struct pages *k);
+/* What the header will state of the runtimes: exits where the earlier ones have another. */
+void pages_earlier_check(const struct pages *k, const char *key, const char *value);
 /* Before the new output is written: FILE.partial is FILE.resumed until pages_earlier_done(). */
 void pages_earlier_keep(struct pages *k);
 void pages_earlier_done(struct pages *k);

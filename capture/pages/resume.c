@@ -90,6 +90,34 @@ static void check_command(const struct pages *k, const struct cf_header *h, cons
     free(line);
 }
 
+static void take_facts(struct pages *k, const struct cf_facts *facts)
+{
+    for (unsigned i = 0; i < facts->count; i++) {
+        const struct cf_fact *f = &facts->fact[i];
+
+        if (strcmp(f->column, "runtime_cycles") != 0)
+            continue;
+        cf_must(&k->tool, cf_array_room(&k->earlier_fact, &k->earlier_fact_room,
+                                        k->earlier_facts + 1, sizeof *k->earlier_fact));
+        k->earlier_fact[k->earlier_facts++] =
+            (struct cf_fact){.key = cf_tool_text(&k->tool, "%s", f->key),
+                             .value = cf_tool_text(&k->tool, "%s", f->value)};
+    }
+}
+
+void pages_earlier_check(const struct pages *k, const char *key, const char *value)
+{
+    for (size_t i = 0; i < k->earlier_facts; i++) {
+        const struct cf_fact *f = &k->earlier_fact[i];
+
+        if (strcmp(f->key, key) == 0 && strcmp(f->value, value) != 0)
+            cf_die(&k->tool, CF_EXIT_INPUT,
+                   "--resume: %s has runs with another %s, as 'cf-cat --info' shows: nothing is "
+                   "changed: give another --output",
+                   k->o.output, key);
+    }
+}
+
 static int read_one(struct pages *k, char *file)
 {
     struct cf_reader *r;
@@ -102,8 +130,10 @@ static int read_one(struct pages *k, char *file)
                         CF_SAMPLE, CF_BEST, CF_CALL_NUMBER);
     cf_reader_want_all(r); /* counters are columns that have no fixed number */
     while (cf_reader_next(r, &f) > 0) {
-        if (f->table == CF_HEADER)
+        if (f->table == CF_HEADER) {
             check_command(k, f->header, file);
+            take_facts(k, &f->header->facts);
+        }
         if (f->table == CF_PAGE)
             take_frame(k, r, f);
     }
