@@ -322,6 +322,10 @@ static void open_device(struct capture *k)
     if (cf_device_open(&k->device, k->o.device) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s: is the kernel module cacheflow.ko loaded?",
                k->o.device, strerror(errno));
+    if (k->o.resolve && k->tasks.commands && cf_device_foreign(&k->device))
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
+               "--resolve: lines have the numbers that processes have outside of this PID "
+               "namespace: run this outside of the container, or without --resolve");
     if (cf_device_call(&k->device, CACHEFLOW_INFO, &k->info) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: is no Shutter: %s", k->o.device,
                strerror(errno));

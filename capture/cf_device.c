@@ -50,6 +50,18 @@ void cf_device_close(struct cf_device *d)
     d->fd = -1;
 }
 
+int cf_device_foreign(const struct cf_device *d)
+{
+    const ino_t first_namespace = 0xEFFFFFFC; /* PROC_PID_INIT_INO of Linux */
+    struct ucred peer = {0};
+    socklen_t length = sizeof peer;
+    struct stat st;
+
+    if (d->socket) /* one in a namespace around ours has no number here */
+        return getsockopt(d->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || !peer.pid;
+    return stat("/proc/self/ns/pid", &st) != 0 || st.st_ino != first_namespace;
+}
+
 static int put(int fd, const void *from, size_t bytes)
 {
     const char *p = from;

@@ -469,6 +469,23 @@ thrash,4,8192,4,4'
 1 1 1' ]
 }
 
+@test "--resolve in a PID namespace, where lines have other numbers than processes, is refused" {
+    unshare -rpf --mount-proc true || skip "no namespaces of users"
+    local inside=(unshare -rpf --mount-proc cf-capture-snapshot --own-priority none -o s.cf)
+    shutter
+    run -3 --separate-stderr "${inside[@]}" --device sock -r -p 5ms -- sh -c "$once"
+    has '--resolve: lines have the numbers that processes have outside of this PID namespace' "$stderr"
+    shutter
+    run -0 "${inside[@]}" --device sock -p 5ms -- sh -c "$once"
+    shutter
+    run -0 "${inside[@]}" --device sock -ar --owners all -n 1 -p 5ms
+    # a device is in the first namespace
+    run -3 --separate-stderr "${inside[@]}" --device /dev/null -r -- true
+    has 'outside of this PID namespace' "$stderr"
+    run -3 --separate-stderr "${inside[@]}" --device /dev/null -- true
+    has 'is no Shutter' "$stderr"
+}
+
 @test "twice: two snapshots while the tasks stand still" {
     calm 5 -2 -t -e signal -- "$W" m 6 notes 2
     [ "$(count snapshot)" = 12 ]
