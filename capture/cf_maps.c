@@ -5,12 +5,15 @@
  * Lists come sorted by address, as Linux makes them; where a list is not, the line that goes back
  * counts as bad. So two lists are compared by walking both once.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "capture/cf_builds.h"
 #include "capture/cf_maps.h"
@@ -36,6 +39,38 @@ struct cf_maps {
     int live;
     struct cf_builds builds;
 };
+
+static int lists(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char byte;
+    const ssize_t n = fd < 0 ? 0 : read(fd, &byte, 1);
+
+    if (fd >= 0)
+        close(fd);
+    return n == 1;
+}
+
+void cf_maps_path(uint32_t pid, char path[CF_MAPS_PATH])
+{
+    const struct dirent *e = NULL;
+    DIR *d;
+
+    snprintf(path, CF_MAPS_PATH, "/proc/%u/maps", pid);
+    if (lists(path))
+        return;
+    snprintf(path, CF_MAPS_PATH, "/proc/%u/task", pid);
+    d = opendir(path);
+    while (d && (e = readdir(d)) != NULL) {
+        snprintf(path, CF_MAPS_PATH, "/proc/%u/task/%.20s/maps", pid, e->d_name);
+        if (e->d_name[0] != '.' && lists(path))
+            break;
+    }
+    if (d)
+        closedir(d);
+    if (!e)
+        snprintf(path, CF_MAPS_PATH, "/proc/%u/maps", pid);
+}
 
 struct cf_maps *cf_maps_new(int live)
 {

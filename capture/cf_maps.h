@@ -14,6 +14,12 @@
 
 struct cf_maps;
 
+enum { CF_MAPS_PATH = 64 };
+
+/* Where a process of this machine has its list: /proc/PID/maps, or where that is empty since its
+   main thread has ended, that of a thread which lives. */
+void cf_maps_path(uint32_t pid, char path[CF_MAPS_PATH]);
+
 /* NULL without memory. `live`: of processes that run on this machine: rows state which build of a
    file is mapped. */
 struct cf_maps *cf_maps_new(int live);

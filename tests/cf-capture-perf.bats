@@ -181,6 +181,53 @@ END
     run -3 cf-capture-perf --pid 4194303 --coarse page-faults -o t.cf
 }
 
+@test "an attached process whose main thread has ended: its accesses and mappings are there" {
+    samples
+    cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+enum { PAGES = 64 };
+static volatile char *page;
+static void *work(void *arg)
+{
+    pthread_join(*(pthread_t *)arg, NULL);
+    fclose(fopen("alone", "w"));
+    while (access("enough", F_OK) != 0) {
+        for (int i = 0; i < PAGES; i++)
+            page[4096 * i] = 1;
+        madvise((void *)page, PAGES * 4096, MADV_DONTNEED);
+        usleep(1000);
+    }
+    exit(0);
+}
+int main(void)
+{
+    static pthread_t own;
+    pthread_t t;
+    own = pthread_self();
+    page = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    alarm(600);
+    pthread_create(&t, NULL, work, &own);
+    pthread_exit(NULL);
+}
+END
+    gcc -O1 -pthread -o late late.c
+    ./late 3>&- &
+    local late=$! capture
+    gate alone
+    cf-capture-perf -q --coarse page-faults --pid $late >t.cf 3>&- &
+    capture=$!
+    eventually at_least t.cf 1000
+    touch enough
+    wait $capture
+    rows map t.cf | grep -q "$PWD/late,build-id"
+    [[ $(rows access t.cf | wc -l) -gt 64 ]]
+}
+
 @test "signal USR1 begins another segment" {
     breakpoints
     cf-capture-perf --coarse page-faults -o t.cf -- sh -c 'sleep 0.2; kill -USR1 $PPID; sleep 0.2; ls'

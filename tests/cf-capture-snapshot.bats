@@ -37,9 +37,20 @@ static int snapshots(int notes)
     for (const char *p = text; (p = strstr(p, "client,")) != NULL; p++) count++;
     return count;
 }
+static pthread_t first;
+static void *last(void *arg)
+{
+    char **argv = arg;
+    int notes = open(argv[3], O_RDONLY), n = atoi(argv[2]);
+    pthread_join(first, NULL);
+    memset(mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), 1, 4096);
+    while (snapshots(notes) < n) { here(1); usleep(500); }
+    exit(5);
+}
 int main(int argc, char **argv)
 {
     int n = atoi(argv[2]);
+    first = pthread_self();
     int forever = INT_MAX, capture, notes = argc > 3 ? open(argv[3], O_RDONLY) : STDIN_FILENO;
     int each = argc > 4 ? atoi(argv[4]) : 1;
     pthread_t t[4];
@@ -74,6 +85,10 @@ int main(int argc, char **argv)
         wait(NULL);
         here(1);
         break;
+    case 'e': /* the main thread ends; then another one maps something and goes through here() until argv[3]
+                 has n snapshots */
+        pthread_create(&t[0], NULL, last, argv);
+        pthread_exit(NULL);
     case 'o': /* a child outlives the program and the capture, and goes through all of it after that */
         here(1);
         capture = getppid();
@@ -526,6 +541,14 @@ thrash,4,8192,4,4'
     is ''
     run -5 snap -t -e signal -m -- "$W" m 4 notes
     [ "$(rows map s.cf | tail -n +2 | cut -d, -f1 | uniq | wc -l)" -ge 4 ]
+}
+
+@test "a program whose main thread has ended: its mappings, and it stands still as others do" {
+    calm 5 -p 3ms -m -- "$W" e 5 notes
+    rows map s.cf | grep -q ',map,0x10000000,0x10001000,'
+    rows map s.cf | grep -q '/work,build-id:'
+    calm 5 -e break:here -n 3 -- "$W" e 3 notes
+    [ "$(count snapshot)" = 3 ]
 }
 
 @test "mappings: the build is that of the file which the process has by that name" {

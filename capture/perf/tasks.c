@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/cf_builds.h"
+#include "capture/cf_maps.h"
 #include "capture/perf/tasks.h"
 #include "formats/base/cf_memory.h"
 
@@ -222,11 +223,11 @@ static int add_mapping(struct cf_tasks *t, uint64_t time, struct process *p, str
 
 static int attach_maps(struct cf_tasks *t, struct process *p)
 {
-    char path[64], line[4352], name[4097];
+    char path[CF_MAPS_PATH], line[4352], name[4097];
     int status = 0;
     FILE *f;
 
-    snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
+    cf_maps_path(p->pid, path);
     f = fopen(path, "r");
     if (!f)
         return -1;

@@ -11,13 +11,17 @@
 
 static int note_maps(struct cf_emit *e, struct cf_observed_task *o, uint64_t ns)
 {
-    char path[64], *text, *copy;
+    char path[CF_MAPS_PATH], *text, *copy;
     size_t length;
 
     snprintf(path, sizeof path, "/proc/%d/maps", o->pid);
     text = cf_observed_read(path, &length);
+    if (!text) { /* its main thread has ended, or all of it */
+        cf_maps_path((uint32_t)o->pid, path);
+        text = cf_observed_read(path, &length);
+    }
     if (!text)
-        return 0; /* it has ended */
+        return 0;
     if (o->maps && o->maps_bytes == length && memcmp(o->maps, text, length) == 0) {
         free(text);
         return 0;

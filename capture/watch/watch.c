@@ -380,7 +380,7 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
         (void)cf_watch_handle(w, ended, arg);
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
-            moving += !w->thread[i].stopped && cf_watch_state(w->thread[i].tid) != 'D';
+            moving += !w->thread[i].stopped && !memchr("DZ", cf_watch_state(w->thread[i].tid), 2);
         if (!moving || now_ms() >= until)
             return moving;
         rest();

@@ -67,7 +67,8 @@ struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid);
 struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid);
 
 /* The state of a thread as in /proc/PID/stat: R where it runs or could, S where it waits in the
-   kernel, D where no signal reaches it meanwhile; 0 when it is gone. */
+   kernel, D where no signal reaches it meanwhile, Z where it has ended, as a main thread does before
+   the others; 0 when it is gone. */
 char cf_watch_state(pid_t tid);
 
 /* Adds it, unless it is known, and its process. Like cf_watch_drop_thread() it moves the lists. */
