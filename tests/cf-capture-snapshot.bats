@@ -659,6 +659,16 @@ thrash,4,8192,4,4'
     kill "$(cat pid)"
 }
 
+@test "killed while traps stand in programs, it takes them along, as its manual says" {
+    local capture
+    shutter
+    cf-capture-snapshot --device sock -e break:nothing -o s.cf -- sh -c 'echo $$ >pid; exec sleep 600' 3>&- &
+    capture=$!
+    eventually test -s pid
+    kill -KILL $capture
+    eventually gone "$(cat pid)"
+}
+
 @test "a Shutter that is not there, of another version, or lies: status and a message" {
     run -3 --separate-stderr cf-capture-snapshot --device none -o s.cf -- true
     has 'none: No such file' "$stderr"
