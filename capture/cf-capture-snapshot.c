@@ -443,8 +443,6 @@ static void end(struct capture *k)
     check_count(k);
     if (k->emit.bad_maps)
         cf_warn(&k->tool, "%u lines of /proc/PID/maps were not understood", k->emit.bad_maps);
-    if (k->tool.quiet)
-        return;
     if (k->moving)
         cf_warn(&k->tool, "%llu times a program did not stop within 100 ms",
                 (unsigned long long)k->moving);

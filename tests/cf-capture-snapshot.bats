@@ -714,6 +714,13 @@ thrash,4,8192,4,4'
     cf-cat --verify none.cf
 }
 
+@test "what is missing is told with -q, too" {
+    shutter late=20 wrong=room
+    run -0 --separate-stderr cf-capture-snapshot -q -ar -p 1ms -n 3 --device sock -o s.cf
+    has ' snapshots fell due while one was being taken and were left out' "$stderr"
+    has "21 owners of lines had no room in the Shutter's buffer" "$stderr"
+}
+
 @test "physical addresses are for the owner alone, as the device is; a file that is there keeps its mode" {
     snap -- sh -c "$once"
     [[ $(stat -c %a s.cf) == 600 ]]

@@ -9,7 +9,7 @@
  * client have in memory, by /proc/PID/pagemap. At each it notes in LOG what it finds: state,
  * scheduling and CPUs of the client and of every child, and how long each child ran during the 2 ms
  * that a snapshot takes. Keys: sets, ways, buffer (bytes), abi, late (ms that a snapshot takes),
- * wrong (magic, size, set, owner: what is damaged in snapshots), shared (1: a line belongs to the
+ * wrong (magic, size, set, owner: what is damaged in snapshots; room: 7 owners had none), shared (1: a line belongs to the
  * client, too, which stands first), thrash (1: notes how many lines the client thrashes the
  * cache with and how often it has written to each, least and most).
  */
@@ -305,6 +305,7 @@ static int snapshot(struct cacheflow_shot *shot)
     h.magic ^= strcmp(wrong, "magic") == 0;
     h.entries += strcmp(wrong, "size") == 0 ? 100000 : 0;
     h.sets = strcmp(wrong, "set") == 0 ? 1 : sets;
+    h.owners_missing = strcmp(wrong, "room") == 0 ? 7 : 0;
     owners[0].entry = strcmp(wrong, "owner") == 0 ? 5 : 0;
     nanosleep(&takes, NULL);
     h.cost_ns = now_ns() - h.time_ns;
