@@ -79,9 +79,7 @@ static void on_ended(void *arg, pid_t pid, int status)
 {
     struct capture *k = arg;
 
-    for (size_t i = 0; i < k->tasks.count; i++)
-        if (k->tasks.observed[i].pid == pid && !k->tasks.observed[i].fresh)
-            (void)cf_emit_ended(&k->emit, now_ns(), (uint32_t)pid);
+    (void)cf_note_ended(&k->emit, &k->tasks, pid, now_ns());
     cf_observed_ended(&k->tasks, pid, status);
 }
 
@@ -435,6 +433,8 @@ static void end(struct capture *k)
             give_up(k, CF_EXIT_INPUT);
             break;
         }
+    (void)cf_observed_find(&k->tasks);
+    (void)cf_note_ended(&k->emit, &k->tasks, 0, now_ns());
     (void)cf_emit_notes(&k->emit, UINT64_MAX); /* a failure shows when the writer is closed */
     if (k->o.transparent && k->count)
         (void)cf_device_call(&k->device, CACHEFLOW_DISCARD, NULL); /* room for the next */

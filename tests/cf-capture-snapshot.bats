@@ -75,7 +75,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, thread, &n);
         for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
         break;
-    case 'u': /* threads, until argv[3] has n snapshots */
+    case 'u': /* threads, until argv[3] has n snapshots, or with argv[4] n more */
+        n += argc > 4 ? snapshots(notes) : 0;
         for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, thread, &forever);
         while (snapshots(notes) < n) usleep(500);
         puts("enough");
@@ -209,6 +210,18 @@ is_state() {
         until grep -q ,sleep, notes && grep -q ,work, notes; do sleep 0.01; done
         $W u 4 notes >/dev/null; kill \$!"
     at_rest TD 1000000000
+}
+
+@test "descendants end in table task before others begin, and once" {
+    local options
+    for options in '' '-t' '-a' '-e break:usleep'; do
+        # shellcheck disable=SC2086 # words
+        run -5 snap -p 3ms $options -- sh -c "$W u 2 notes more; $W u 2 notes more; $W u 2 notes more; exit 5"
+        run -0 cf-cat --csv --table task --columns pid,op,label s.cf
+        awk -F, '$2 == "begin" && alive[$1]++ { bad = 1 } $2 == "exit" && alive[$1]-- != 1 { bad = 1 }
+            $2 == "begin" && NR > 2 { n++; for (p in of) if (alive[p]) bad = 1; of[$1] }
+            END { for (p in alive) if (alive[p]) bad = 1; exit bad || n != 3 }' <<<"$output" || fail "$options" "$output"
+    done
 }
 
 @test "the highest real-time priority for itself, the scheduling that was asked for the programs" {

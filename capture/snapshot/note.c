@@ -57,12 +57,28 @@ static int note_name(struct cf_emit *e, struct cf_observed_task *o, uint64_t ns)
     return result;
 }
 
-int cf_note_observed(struct cf_emit *e, struct cf_observed *t, int maps, uint64_t ns)
+int cf_note_ended(struct cf_emit *e, struct cf_observed *t, pid_t pid, uint64_t ns)
 {
     for (size_t i = 0; i < t->count; i++) {
         struct cf_observed_task *o = &t->observed[i];
 
-        if (o->pid == 0)
+        if (o->fresh || o->ended || (pid ? o->gone || o->pid != pid : !o->gone))
+            continue;
+        if (cf_emit_ended(e, ns, (uint32_t)o->pid) != 0)
+            return -1;
+        o->ended = 1;
+    }
+    return 0;
+}
+
+int cf_note_observed(struct cf_emit *e, struct cf_observed *t, int maps, uint64_t ns)
+{
+    if (cf_note_ended(e, t, 0, ns) != 0)
+        return -1;
+    for (size_t i = 0; i < t->count; i++) {
+        struct cf_observed_task *o = &t->observed[i];
+
+        if (o->gone || o->ended)
             continue;
         if (o->fresh) {
             const pid_t parent = o->parent == getpid() ? 0 : o->parent;

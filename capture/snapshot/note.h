@@ -10,8 +10,12 @@
 #include "capture/snapshot/emit.h"
 #include "capture/snapshot/observed.h"
 
-/* Emits for a snapshot of that time which processes have begun, their names and, if wanted, their
-   mappings, where these have changed. 0, or -1: no memory. */
+/* Emits that a process which has begun in the stream has ended, or with `pid` 0 all that are gone.
+   0, or -1: no memory. */
+int cf_note_ended(struct cf_emit *e, struct cf_observed *t, pid_t pid, uint64_t ns);
+
+/* Emits for a snapshot of that time which processes are gone, which have begun, their names and, if
+   wanted, their mappings, where these have changed. 0, or -1: no memory. */
 int cf_note_observed(struct cf_emit *e, struct cf_observed *t, int maps, uint64_t ns);
 
 #endif

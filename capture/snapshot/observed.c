@@ -238,23 +238,27 @@ static int read_stat_of(pid_t pid, struct stat_line *s)
 static struct cf_observed_task *find(struct cf_observed *t, pid_t pid)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (t->observed[i].pid == pid)
+        if (t->observed[i].pid == pid && !t->observed[i].gone)
             return &t->observed[i];
     return NULL;
 }
 
-/* Returns 1 when the process is a new one. A list of children may be old by now: who has no parent
-   among us is none of ours. */
+/* Returns 1 when the process is a new one, perhaps with the number of one that is gone. A list of
+   children may be old by now: who has no parent among us is none of ours. */
 static size_t add(struct cf_observed *t, pid_t pid)
 {
     struct cf_observed_task *o = find(t, pid);
     struct stat_line s;
 
-    if (o) {
+    if (!read_stat_of(pid, &s))
+        return 0;
+    if (o && s.start == o->start) {
         o->mark = t->mark;
         return 0;
     }
-    if (!read_stat_of(pid, &s) || (s.parent != getpid() && !find(t, s.parent)))
+    if (o)
+        o->gone = 1;
+    if (s.parent != getpid() && !find(t, s.parent))
         return 0;
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 16;
@@ -350,10 +354,16 @@ size_t cf_observed_find(struct cf_observed *t)
                 fresh += add_children(t, t->observed[i].pid);
     }
     for (size_t i = 0; i < t->count; i++) {
-        if (t->observed[i].mark == t->mark)
-            t->observed[kept++] = t->observed[i];
+        struct cf_observed_task *o = &t->observed[i];
+        struct stat_line s;
+
+        /* lists of children may leave some out while others end: proc_tid_children(5) */
+        if (o->mark != t->mark && (!read_stat_of(o->pid, &s) || s.start != o->start))
+            o->gone = 1;
+        if (!o->gone || !(o->fresh || o->ended))
+            t->observed[kept++] = *o;
         else
-            free(t->observed[i].maps);
+            free(o->maps);
     }
     t->count = kept;
     return fresh;
@@ -366,7 +376,7 @@ size_t cf_observed_find(struct cf_observed *t)
 static int has_lent_memory(const struct cf_observed *t, pid_t pid)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (t->observed[i].parent == pid) {
+        if (t->observed[i].parent == pid && !t->observed[i].gone) {
             const long differs = syscall(SYS_kcmp, pid, t->observed[i].pid, KCMP_VM, 0, 0);
 
             if (differs == 0 || (differs < 0 && errno != ESRCH))
@@ -408,11 +418,11 @@ static void send_signal(struct cf_observed_task *o, int number)
     struct stat_line s;
     int fd;
 
-    if (o->pid == 0)
+    if (o->gone)
         return;
     fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
     if (!read_stat_of(o->pid, &s) || s.start != o->start)
-        o->pid = 0; /* gone; the next search drops it */
+        o->gone = 1;
     else if (fd >= 0)
         (void)syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
     else
@@ -429,6 +439,15 @@ static uint64_t now_us(void)
     return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
+static unsigned count_moving(const struct cf_observed *t)
+{
+    unsigned moving = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        moving += !t->observed[i].gone && !stands(t, t->observed[i].pid);
+    return moving;
+}
+
 /* A signal that was sent is not obeyed at once: who had no child when we searched may have forked
    before it stood. So the last search is one that began when all stood. */
 unsigned cf_observed_stop(struct cf_observed *t)
@@ -436,20 +455,17 @@ unsigned cf_observed_stop(struct cf_observed *t)
     const uint64_t until = now_us() + STOP_MS * 1000;
     /* We may have a higher priority than a task on our CPU that has yet to see its signal. */
     const struct timespec pause = {.tv_nsec = POLL_US * 1000};
-    unsigned moving, moved = 0;
+    unsigned moving, moved;
 
     for (size_t i = 0; i < t->count; i++) /* those known from the last time, at once */
         send_signal(&t->observed[i], SIGSTOP);
-    for (size_t i = 0; i < t->count; i++)
-        moved += !stands(t, t->observed[i].pid);
+    moved = count_moving(t);
     do {
         moving = (cf_observed_find(t) != 0) + moved;
-        moved = 0;
         for (size_t i = 0; i < t->count; i++)
             if (t->observed[i].fresh)
                 send_signal(&t->observed[i], SIGSTOP);
-        for (size_t i = 0; i < t->count; i++)
-            moved += !stands(t, t->observed[i].pid);
+        moved = count_moving(t);
         moving += moved;
         if (moving)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);

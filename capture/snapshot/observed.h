@@ -23,9 +23,11 @@ struct cf_observed_command {
 };
 
 struct cf_observed_task {
-    pid_t pid, parent; /* pid 0: it is gone */
+    pid_t pid, parent;
     unsigned long long start;
     int fresh;     /* not seen at the last snapshot */
+    int gone;      /* was not found any more, */
+    int ended;     /* and that is noted; its parent may still list it */
     uint32_t mark; /* of the last search that found it */
     char name[16]; /* comm */
     char *maps;    /* what was read last, or NULL */
@@ -55,8 +57,8 @@ int cf_observed_start(struct cf_observed *t);
 void cf_observed_release(struct cf_observed *t);
 void cf_observed_free(struct cf_observed *t);
 
-/* Brings `observed` up to date: every descendant of this process that is alive. Returns how many
-   are new. */
+/* Brings `observed` up to date: every descendant of this process that is alive, and those that are
+   gone, unless they are fresh. Returns how many are new. */
 size_t cf_observed_find(struct cf_observed *t);
 
 /* SIGSTOP to all of them, also those that come meanwhile; returns when all threads stand still, or

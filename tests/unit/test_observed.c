@@ -91,8 +91,8 @@ static int stops_stranger(pid_t stranger)
     if (add(&t, stranger) != 0 || add(&t, 1) != 0 || t.count != 1)
         return 3;
     t.observed = realloc(t.observed, 2 * sizeof *t.observed);
-    t.observed[1] =
-        (struct cf_observed_task){.pid = stranger, .start = s.start - 1, .mark = t.mark};
+    t.observed[1] = (struct cf_observed_task){
+        .pid = stranger, .start = s.start - 1, .mark = t.mark, .fresh = 1};
     t.count = t.room = 2;
     while (cf_observed_stop(&t) != 0)
         continue;
@@ -124,6 +124,29 @@ static void strangers(void)
     is_u64((unsigned)status, 0, "neither a stranger nor one who has an old number is signalled");
     kill(stranger, SIGKILL);
     waitpid(stranger, NULL, 0);
+}
+
+/* The same where it is of ours, too, and was noted: that one is gone, and this one is new. */
+static void number_again(void)
+{
+    struct cf_observed t = {0};
+    const pid_t own = fork();
+
+    if (own == 0)
+        wait_for_ever(NULL);
+    need(cf_observed_find(&t) == 1, "a child");
+    t.observed[0].fresh = 0;
+    t.observed[0].start--;
+    is_u64(cf_observed_find(&t), 1, "a child with the number of another one is new");
+    ok(t.count == 2 && t.observed[0].gone && !t.observed[1].gone && t.observed[1].pid == own,
+       "and the other one is gone");
+    kill(own, SIGKILL);
+    waitpid(own, NULL, 0);
+    t.observed[0].ended = 1;
+    t.observed[1].fresh = 0;
+    is_u64(cf_observed_find(&t), 0, "nobody is new");
+    ok(t.count == 1 && t.observed[0].gone, "and who is gone stays until it is noted");
+    cf_observed_free(&t);
 }
 
 /* Each process of a chain forks the next one at once. */
@@ -209,6 +232,7 @@ int main(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     many();
     strangers();
+    number_again();
     being_born();
     waits_for_child(CLONE_VM, "the parent of a vfork", 1);
     waits_for_child(0, "who waits for something else", 0);
