@@ -340,6 +340,44 @@ END
     grep -q "^unmap,$place," maps
 }
 
+@test "shared memory that is attached and detached, and what is moved: mappings with their permissions" {
+    cat >shared.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+int main(int argc, char **argv)
+{
+    int id = shmget(IPC_PRIVATE, 65000, 0600 | IPC_CREAT), fd = open(argv[argc - 1], O_RDONLY);
+    volatile char *m = shmat(id, NULL, 0), *r = shmat(id, NULL, SHM_RDONLY);
+    void *file = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    shmctl(id, IPC_RMID, NULL);
+    for (int i = 0; i < 16; i++)
+        m[i * 4096] = 1;
+    printf("%p %p\n", (void *)m, (void *)r);
+    shmdt((void *)r);
+    return mremap(file, 4096, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x40000000) == MAP_FAILED;
+}
+END
+    local arch m r end
+    for arch in aarch64 arm riscv64 x86_64; do
+        needs "$arch"
+        "$(compiler_of "$arch")" -static -o shared shared.c
+        capture --command-output out ./shared shared.c
+        read -r m r <out
+        table map --columns op,start,end,perms,label >maps
+        printf -v end '%#x' $((m + 65536))
+        grep -qx "map,$m,$end,11,\[shm\]" maps
+        printf -v end '%#x' $((r + 65536))
+        grep -qx "map,$r,$end,9,\[shm\]" maps
+        grep -qx "unmap,$r,$end,0," maps
+        grep -q "^map,0x40000000,0x4000[12]000,1,$PWD/shared.c" maps
+        cf-resolve -q t.cf | cf-cat --csv --table access --columns op,addr,region >accesses
+        [ "$(grep -c '^store,.*\[shm\]' accesses)" = 16 ]
+    done
+}
+
 @test "mappings at many points are those that the program finds itself" {
     for arch in aarch64 riscv64 x86_64; do
         needs "$arch"

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ enum {
     NAME_BYTES = 4096,
     STACK_BYTES = 8 << 20, /* unless the limit says otherwise */
     GUARD_BYTES = 65536,
+    PERM_AS_THERE = 16, /* instead of others */
 };
 
 /* Where a 64-bit emulator on a 64-bit machine keeps its own things, and no program's. */
@@ -40,26 +42,26 @@ struct calls {
     const char *target;
     int narrow;                                     /* addresses of 32 bits */
     int brk, mmap, mmap2, munmap, mremap, mprotect; /* -1: there is none */
-    int clone, prctl;
+    int clone, prctl, shmat, shmdt;
 };
 
 /* Numbers of system calls, from each architecture's kernel headers. */
 static const struct calls known[] = {
-    {"aarch64", 0, 214, 222, -1, 215, 216, 226, 220, 167},
-    {"aarch64_be", 0, 214, 222, -1, 215, 216, 226, 220, 167},
-    {"arm", 1, 45, -1, 192, 91, 163, 125, 120, 172},
-    {"armeb", 1, 45, -1, 192, 91, 163, 125, 120, 172},
-    {"riscv32", 1, 214, 222, -1, 215, 216, 226, 220, 167},
-    {"riscv64", 0, 214, 222, -1, 215, 216, 226, 220, 167},
-    {"x86_64", 0, 12, 9, -1, 11, 25, 10, 56, 157},
-    {"i386", 1, 45, -1, 192, 91, 163, 125, 120, 172},
-    {"sparc", 1, 17, 71, 56, 73, 250, 74, 217, 147},
-    {"sparc32plus", 1, 17, 71, 56, 73, 250, 74, 217, 147},
-    {"sparc64", 0, 17, 71, -1, 73, 250, 74, 217, 147},
-    {"ppc", 1, 45, 90, 192, 91, 163, 125, 120, 171},
-    {"ppc64", 0, 45, 90, -1, 91, 163, 125, 120, 171},
-    {"ppc64le", 0, 45, 90, -1, 91, 163, 125, 120, 171},
-    {"s390x", 0, 45, -1, -1, 91, 163, 125, -1, 172},
+    {"aarch64", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
+    {"aarch64_be", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
+    {"arm", 1, 45, -1, 192, 91, 163, 125, 120, 172, 305, 306},
+    {"armeb", 1, 45, -1, 192, 91, 163, 125, 120, 172, 305, 306},
+    {"riscv32", 1, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
+    {"riscv64", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
+    {"x86_64", 0, 12, 9, -1, 11, 25, 10, 56, 157, 30, 67},
+    {"i386", 1, 45, -1, 192, 91, 163, 125, 120, 172, 397, 398},
+    {"sparc", 1, 17, 71, 56, 73, 250, 74, 217, 147, 397, 398},
+    {"sparc32plus", 1, 17, 71, 56, 73, 250, 74, 217, 147, 397, 398},
+    {"sparc64", 0, 17, 71, -1, 73, 250, 74, 217, 147, 397, 398},
+    {"ppc", 1, 45, 90, 192, 91, 163, 125, 120, 171, 397, 398},
+    {"ppc64", 0, 45, 90, -1, 91, 163, 125, 120, 171, 397, 398},
+    {"ppc64le", 0, 45, 90, -1, 91, 163, 125, 120, 171, 397, 398},
+    {"s390x", 0, 45, -1, -1, 91, 163, 125, -1, 172, 397, 398},
 };
 
 struct mapping {
@@ -133,14 +135,17 @@ static void report(struct slot *s, unsigned vcpu, const struct mapping *m)
 {
     struct cf_wire_map e = {
         .start = m->start, .end = m->end, .offset = m->offset, .perms = m->perms};
+    const char *name = m->name;
     struct stat st;
 
+    if (strncmp(name, "/SYSV", 5) == 0 && strstr(name, " (deleted)"))
+        name = "[shm]"; /* as the Valgrind tool has it */
     /* Not as /proc/self/maps has them: what an overlay shows there is not what stat() shows. */
-    if (m->name[0] == '/' && stat(m->name, &st) == 0) {
+    if (name[0] == '/' && stat(name, &st) == 0) {
         e.device = st.st_dev;
         e.inode = st.st_ino;
     }
-    cfq_put(s, vcpu, CF_WIRE_MAP, &e, sizeof(e), m->name);
+    cfq_put(s, vcpu, CF_WIRE_MAP, &e, sizeof(e), name);
 }
 
 static void report_gone(struct slot *s, unsigned vcpu, uint64_t start, uint64_t bytes)
@@ -249,7 +254,8 @@ static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t
             m->end = to;
         m->start -= base;
         m->end -= base;
-        m->perms = perms | (m->perms & PERM_SHARED);
+        if (perms != PERM_AS_THERE)
+            m->perms = perms | (m->perms & PERM_SHARED);
         if (argument)
             name_file(m, argument, offset + (m->start - start));
         report(s, vcpu, m);
@@ -258,11 +264,37 @@ static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t
     free(m);
 }
 
+/* The bytes of the shared memory that is attached there. */
+static uint64_t attached(uint64_t address)
+{
+    struct mapping *m = malloc(sizeof(*m));
+    char *text = m ? read_maps() : NULL;
+    uint64_t bytes = 0;
+
+    if (!m)
+        cfq_blind();
+    for (const char *line = text; line && (line = next_mapping(line, m)) != NULL;)
+        if (m->start == address + base + bytes && m->offset == bytes)
+            bytes += m->end - m->start;
+    free(text);
+    free(m);
+    return bytes;
+}
+
 void cfq_maps_called(struct slot *s, int64_t number, const uint64_t *argument)
 {
-    (void)number;
     for (unsigned i = 0; i < 6; i++)
         s->argument[i] = calls && calls->narrow ? argument[i] & UINT32_MAX : argument[i];
+    if (calls && number == calls->shmdt) /* it does not say how many */
+        s->argument[1] = attached(s->argument[0]);
+}
+
+static void report_attached(struct slot *s, unsigned vcpu, uint64_t address, uint64_t flags)
+{
+    const uint32_t perms =
+        PERM_R | (flags & SHM_RDONLY ? 0 : PERM_W) | (flags & SHM_EXEC ? PERM_X : 0);
+
+    report_range(s, vcpu, address, attached(address), perms, NULL, 0);
 }
 
 static void heap_moved(struct slot *s, unsigned vcpu, uint64_t to)
@@ -336,6 +368,10 @@ void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t re
         report_range(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095), perms, NULL, 0);
     } else if (number == calls->mremap) {
         report_gone(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095));
-        report_range(s, vcpu, address, (a[2] + 4095) & ~UINT64_C(4095), PERM_R | PERM_W, NULL, 0);
+        report_range(s, vcpu, address, (a[2] + 4095) & ~UINT64_C(4095), PERM_AS_THERE, NULL, 0);
+    } else if (number == calls->shmat) {
+        report_attached(s, vcpu, address, a[2]);
+    } else if (number == calls->shmdt) {
+        report_gone(s, vcpu, a[0], a[1]);
     }
 }
