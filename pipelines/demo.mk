@@ -5,7 +5,7 @@
 # has debug information, so that functions, source lines and allocation sites get their names.
 #
 #   make demo                      the whole of it; the results stay in build/demo
-#   make -f pipelines/demo.mk PROGRAM="gzip -9 -c README.md"     another program
+#   make -f pipelines/demo.mk PROGRAM="gzip -9 -c README.md"     another program, in place of that
 
 B       ?= build
 BIN     := $(CURDIR)/$(B)/bin
@@ -13,7 +13,7 @@ OUT     ?= $(B)/demo
 PROGRAM ?= $(B)/bin/cf-rank --quiet --by cache-line --top 3 samples/gzip.cf
 export PATH := $(BIN):$(PATH)
 
-RESULTS := heatmap.csv functions.csv sites.csv lines.csv
+RESULTS := heatmap.html heatmap.png heatmap.csv functions.csv sites.csv lines.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
 to = >$@.tmp && mv $@.tmp $@
@@ -31,18 +31,30 @@ show: $(RESULTS:%=$(OUT)/%)
 	@echo "Source lines:"
 	@cf-rank -q --by source --term --top 8 $(OUT)/resolved.cf
 	@echo
-	@echo "More in $(OUT): heatmap.png, heatmap.html (open it in a browser), $(RESULTS)"
+	@echo "More in $(OUT) (open the .html in a browser): $(RESULTS)"
 
-$(OUT)/trace.cf:
+# What PROGRAM was: written when it is another one, so that this is recorded in its place, as is one
+# of whose files one has changed.
+program = printf '%s\n' '$(subst ','\'',$(PROGRAM))'
+$(OUT)/program: FORCE
 	@mkdir -p $(@D)
-	@echo "recording: $(PROGRAM)"
+	@$(program) | cmp -s - $@ || $(program) >$@
+
+$(OUT)/trace.cf: $(OUT)/program $(wildcard $(PROGRAM))
+	@printf 'recording: '; cat $<
 	cf-capture trace -o $@ -- $(PROGRAM)
 
 $(OUT)/resolved.cf: $(OUT)/trace.cf
 	cf-resolve -o $@ $<
 
 $(OUT)/heatmap.csv: $(OUT)/resolved.cf
-	cf-heatmap --picture $(OUT)/heatmap.png --html $(OUT)/heatmap.html $< $(to)
+	cf-heatmap $< $(to)
+
+$(OUT)/heatmap.png: $(OUT)/resolved.cf
+	cf-heatmap -q --picture $@.tmp.png $< >/dev/null && mv $@.tmp.png $@
+
+$(OUT)/heatmap.html: $(OUT)/resolved.cf
+	cf-heatmap -q --html $@.tmp $< >/dev/null && mv $@.tmp $@
 
 $(OUT)/functions.csv: $(OUT)/resolved.cf
 	cf-rank -q --by function $< $(to)
@@ -53,5 +65,6 @@ $(OUT)/sites.csv: $(OUT)/resolved.cf
 $(OUT)/lines.csv: $(OUT)/resolved.cf
 	cf-rank -q --by source $< $(to)
 
+FORCE:
 .DELETE_ON_ERROR:
-.PHONY: show
+.PHONY: show FORCE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# pipelines/explore.mk: slices of two samples through all of it, results checked and looked into.
+# pipelines/explore.mk: slices of two samples through all of it, results checked and looked into. And demo.mk, samples.mk.
 load lib
 
 setup_file() {
@@ -171,6 +171,30 @@ picture() {
     ln "$D/traces/cc1.cf" odd/é-1,@+_.cf
     explore TRACES="$T/odd" "$T/out/é-1,@+_/curve.png"
     picture "$T/out/é-1,@+_/curve.png"
+}
+
+@test "demo.mk: another PROGRAM, or one that was built anew, is recorded in place of the last; a picture that is gone is drawn" {
+    need valgrind 'records the programs'
+    demo() { make -s -f "$ROOT/pipelines/demo.mk" B=build PROGRAM="./mine '$1'" >shown; }
+    command_of() { cf-cat --info build/demo/trace.cf | sed -n 's/^command: //p'; }
+    mkdir build
+    ln -s "$B/bin" build/bin
+    cp /bin/true mine
+    demo one
+    cp build/demo/trace.cf first.cf
+    demo one
+    cmp first.cf build/demo/trace.cf
+    demo "two  ;"
+    [[ $(command_of) == "\"./mine 'two  ;'\"" && build/demo/functions.csv -nt build/demo/trace.cf ]] || fail "$(command_of)"
+    rm build/demo/heatmap.*
+    cp build/demo/trace.cf first.cf
+    demo "two  ;"
+    [[ -s build/demo/heatmap.csv && -s build/demo/heatmap.html && $(file build/demo/heatmap.png) == *PNG* ]]
+    cmp first.cf build/demo/trace.cf
+    cp /bin/echo mine
+    demo "two  ;"
+    run ! cmp -s first.cf build/demo/trace.cf
+    [[ -z $(find build/demo -name '*.tmp*') ]]
 }
 
 @test "samples.mk runs its program under a private name, not a fixed one that others may have taken" {
