@@ -5,7 +5,8 @@
 # end, where all that it sets with ?= is known. Settings are these variables, wherever their values
 # come from, the others of the command line, and the command lines of programs; not those that say
 # where things are or how they are shown, nor PICTURES: one that is missing is drawn later. Values are
-# compared as they are written, since to expand them would run what is in them.
+# compared as they are written, since to expand them would run what is in them; and with each file that
+# is named so, outside of OUT, a checksum of what is in it.
 #
 # $(OUT)/.settings has them, a word each. Files without it, such as those of earlier versions, may have
 # been made with anything, and are refused, too. While there is no file, it is written anew.
@@ -13,8 +14,12 @@
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
     $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES))
-settings_now   := with: $(foreach v,$(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names))),$v=$(subst \
-    $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(value $v))))))
+settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names)))
+settings_word   = $(subst $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(1)))))
+settings_sum    = $(firstword $(shell [ ! -f '$(subst ','\'',$(1))' ] || cksum <'$(subst ','\'',$(1))'))
+settings_files := $(foreach f,$(sort $(wildcard $(foreach v,$(settings_names),$(value $v)))),$(if $(filter $(abspath $(OUT))/%,$(abspath $f)),,$f))
+settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) \
+    $(foreach f,$(settings_files),$(foreach s,$(call settings_sum,$f),$(call settings_word,$f (checksum $s))))
 settings_then  := $(file <$(OUT)/.settings)
 # settings_only A B: what A has and B has not
 settings_only   = $(or $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(filter-out $(2),$(1))))),the defaults)

@@ -111,6 +111,29 @@ keeps() {
     has "was made with $odd, and now is given the defaults:"
 }
 
+@test "a file that a setting names and that was changed: refused as another setting; one that the pipeline makes is none" {
+    local file="$T/it's~5%.yaml" was
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 4KiB, ways: 2}\n' | tee "$file" >m.yaml
+    for name in bbprof "explore TRACES=$ROOT/samples/gzip.cf"; do
+        # shellcheck disable=SC2086 # a name, and an argument
+        set -- ${name%% *} none ${name#"${name%% *}"} MACHINE="tegra-x1 $T/m.yaml" COMMAND_x="a $file"
+        IN=$1 run -2 pipeline "$@"
+        : >"$1/none"
+        printf '# more\n' >>"$file"
+        IN=$1 run -2 pipeline "$@"
+        has "what is in $T/$1 was made with $file (checksum $(head -n 3 "$file" | cksum | cut -d' ' -f1)), and now is given $file (checksum"
+        head -n 3 m.yaml >"$file"
+        IN=$1 run pipeline "$@"
+        has_not "was made with"
+        sed -i s/4KiB/8KiB/ m.yaml
+        IN=$1 run -2 pipeline "$@"
+        has "was made with $T/m.yaml (checksum "
+        sed -i s/8KiB/4KiB/ m.yaml
+    done
+    pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
+    run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
+}
+
 @test "files that nothing is known of are refused; where nothing was made, the settings are those of the next run" {
     mkdir out
     run -2 pipeline cacheflow no-such-result ROWS=5
