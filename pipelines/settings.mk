@@ -20,6 +20,7 @@ settings_sum    = $(firstword $(shell [ ! -f '$(subst ','\'',$(1))' ] || cksum <
 settings_files := $(foreach f,$(sort $(wildcard $(foreach v,$(settings_names),$(value $v)))),$(if $(filter $(abspath $(OUT))/%,$(abspath $f)),,$f))
 settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) \
     $(foreach f,$(settings_files),$(foreach s,$(call settings_sum,$f),$(call settings_word,$f (checksum $s))))
+settings_dry   := $(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS)))))
 settings_then  := $(file <$(OUT)/.settings)
 # settings_only A B: what A has and B has not
 settings_only   = $(or $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(filter-out $(2),$(1))))),the defaults)
@@ -30,7 +31,7 @@ ifneq ($(filter-out $(settings_then),$(settings_now))$(filter-out $(settings_now
 $(error what is in $(OUT) was made with $(call settings_only,$(settings_then),$(settings_now)), and now is given \
     $(call settings_only,$(settings_now),$(settings_then)): give another OUT, or remove it)
 endif
-else ifeq ($(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS))))),)
+else ifeq ($(settings_dry),)
 $(shell mkdir -p $(OUT))$(file >$(OUT)/.settings,$(settings_now))
 endif
 endif

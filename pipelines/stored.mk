@@ -22,7 +22,7 @@
 # BIN       where the programs are                              [build/bin, else where they were installed]
 # PICTURES  0: no pictures                                      [1]
 #
-# A result is made anew when its trace is newer. OUT keeps to the settings that its results were made
+# A result is made anew when its trace is newer; another trace of that name that is not is refused. OUT keeps to the settings that its results were made
 # with (settings.mk); batch.mk makes them anew. Names of traces and folders hold no blanks and none
 # of the characters that the shell or make takes for its own: such a name is refused.
 
@@ -101,4 +101,18 @@ clean: tidy
 
 ifeq ($(LIST),)
 include $(SCRIPTS)settings.mk
+ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
+# One with the name of another, or put in its place, may be older than the results of that, which make
+# would keep. OUT/.traces/NAME has the bytes and the time of the one that results were made of last.
+UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.traces;) \
+	(cd $(FOLDER) && printf '%s\0' $(if $(filter %.cf,$(TRACES)),$(NAMES).cf,*.cf) | xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
+	while read -r f now; do n=$${f%.cf}; was=; [ ! -e $(OUT)/.traces/$$n ] || read -r was <$(OUT)/.traces/$$n; \
+	    if [ "$$now" != "$$was" ]; then \
+	        for r in $(OUT)/$$n/*; do [ $(FOLDER)/$$f -nt $$r ] || { echo $(FOLDER)/$$f; exit; }; done; \
+	        $(if $(settings_dry),:,echo "$$now" >$(OUT)/.traces/$$n); \
+	    fi; \
+	done)
+$(if $(UNLIKE),$(error '$(UNLIKE)' is not the trace that $(OUT)/$(basename $(notdir $(UNLIKE))) was made of, as far as is known, and not \
+    newer: touch it, and all is made again, or give another OUT))
+endif
 endif

@@ -81,6 +81,34 @@ picture() {
     has_not two-threads/sweep.csv
 }
 
+@test "another trace of the same name: a newer one is explored, one that is not is refused, and the same one elsewhere is none" {
+    one() { explore PICTURES=0 MACHINES=tegra-x1 "$@" "$T/out/a/classes.csv"; }
+    mkdir first other
+    cp "$D/traces/two-threads.cf" first/a.cf
+    cp "$D/traces/cc1.cf" other/a.cf
+    touch -d yesterday other/a.cf
+    one TRACES="$T/first"
+    cp out/a/classes.csv before
+    for how in -s -n; do
+        run -2 one TRACES="$T/other" $how
+        has "'$T/other/a.cf' is not the trace that $T/out/a was made of, as far as is known, and not newer: touch it, and all is made again, or give another OUT"
+    done
+    mv first moved
+    run -0 one TRACES="$T/moved"
+    # put in place of it, with its time
+    mv other/a.cf moved/
+    run -2 one TRACES="$T/moved/a.cf"
+    has "is not the trace that"
+    same before out/a/classes.csv
+    touch moved/a.cf
+    run -0 one TRACES="$T/moved/a.cf"
+    cf-classify -q -m tegra-x1 --summary "$D/traces/cc1.cf" | same - out/a/classes.csv
+    # of results that are there without a word nothing is known
+    rm -r out/.traces
+    run -2 one TRACES="$T/moved"
+    run -0 explore TRACES="$T/moved" clean
+}
+
 @test "a picture of an older table goes; results that are no tables are made anew" {
     mkdir few
     cp "$ROOT/samples/sort.cf" few/
@@ -120,7 +148,7 @@ picture() {
     mkdir bad
     head -c 20000 "$D/traces/cc1.cf" >bad/cut.cf
     run ! explore -k TRACES="$T/bad"
-    [[ -z $(find out -type f ! -name .settings) ]] || fail "$(find out -type f)"
+    [[ -z $(find out -type f ! -path '*/.*') ]] || fail "$(find out -type f)"
 }
 
 @test "tidy and clean, of more traces than one command takes by their names: what the recipe makes goes, the rest stays" {
