@@ -248,6 +248,8 @@ states() {
         state "$name" "$key" "${facts[$name.cf]-}"
         why=
         [[ $state == failed ]] && why=$(<"$OUT/$name/.batch/failed")
+        # what programs have remarked, last
+        [[ $state == whole && -s $OUT/$name/log ]] && why=$(tail -n 1 "$OUT/$name/log")
         printf '%s\t%s\t%s\n' "$state" "$name" "$why"
     done
 }
@@ -385,7 +387,7 @@ end() {
         done
     } | awk -v manifest="$manifest" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$key" -f "$SCRIPTS/batch-page.awk" |
         write "$OUT/index.html" || exit 3
-    awk -F'\t' '$1 != "whole" { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$states" >&2
+    awk -F'\t' '$1 != "whole" || $3 { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$states" >&2
     counts <"$states"
     local status=$?
     rm -f "$states"

@@ -21,13 +21,15 @@ include $(dir $(lastword $(MAKEFILE_LIST)))stored.mk
 
 RESULTS := samples.cf findings.csv findings.html
 
+# With their remarks: too few samples make findings doubtful.
+
 $(OUT)/%/samples.cf: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
 	cf-resolve -q $< | cf-merge -q --interleave --cores $(CORES) | cf-cache -q -m $(MACHINE) | \
-	    cf-sample -q -m $(MACHINE) $(SAMPLER) | cf-classify -q --rule cacheperf -m $(MACHINE) -o $@.tmp && $(done)
+	    cf-sample -q -m $(MACHINE) $(SAMPLER) | cf-classify --rule cacheperf -m $(MACHINE) -o $@.tmp && $(done)
 
 $(OUT)/%/findings.csv: $(OUT)/%/samples.cf
-	cf-report -q --cacheperf --csv $< $(to)
+	cf-report --cacheperf --csv $< $(to)
 
 $(OUT)/%/findings.html: $(OUT)/%/samples.cf
 	cf-report -q --cacheperf --html $@.tmp $< >/dev/null && $(done)

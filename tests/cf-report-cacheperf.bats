@@ -48,6 +48,7 @@ END
     run -0 cf-report --cacheperf a.cf
     is "7 samples; 8.16 % of the loads and 16.67 % of the stores missed the first level
 Gains are upper bounds for misses that cost 200 hits each
+7 samples: with fewer than 1000 findings depend on chance: record a longer run, or take more by shorter --loads and --stores
 
 Finding 1: 90.0 % of all misses (3 samples, 2 cache lines)
 Application's false sharing, accessed by:
@@ -69,10 +70,10 @@ levels: [{name: L1, size: 32KiB, ways: 8}, {name: L2, size: 1MiB, ways: 8}]
 latency: {L1: {load: 4, store: 1}, L2: 14, memory: 100}
 END
     # 600 * 10 + 200 * 13 + 100 * 96 of 9000 * 4 + 1000 + 800 * 14 + 200 * 100
-    run -0 cf-report --cacheperf -m ./m.yaml --csv a.cf
+    run -0 cf-report -q --cacheperf -m ./m.yaml --csv a.cf
     [[ ${lines[0]} == finding,class,origin,misses,share_percent,bound_percent,samples,fine_samples,cache_lines,sources,functions,objects,object_bytes,allocating_threads,memory,threads,fix ]]
     [[ ${lines[1]} == '1,false_sharing,application,900,90.000,26.686,3,0,2,x.c:94; x.c:97,regress; regress,1,1056,101,make x.c:155,101; 102,'* ]] || fail "$output"
-    run -0 cf-report --cacheperf --ratio 11 --csv a.cf
+    run -0 cf-report -q --cacheperf --ratio 11 --csv a.cf
     [[ ${lines[1]} == *,900,90.000,42.857,3,* ]] || fail "$output" # 900 * 10 of 10000 + 1000 * 11
 }
 
@@ -299,15 +300,38 @@ assert d["findings"] == [] and d["no_finding"].startswith("2.00 %"), d'
     grep -q 'the program is below' page.html
 }
 
+@test "findings of few samples: that they depend on chance is said in each form; of a CSV without any, why" {
+    local words='999 samples: with fewer than 1000 findings depend on chance: record a longer run, or take more by shorter --loads and --stores'
+    missing() { awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) print i ",7,1,load,0x1000,8,0x400,2,2,capacity,0,,v,/bin/x,f,x.c:1" }' | samples a.cf; }
+    missing 999
+    run -0 cf-report --cacheperf a.cf
+    [[ ${lines[2]} == "$words" ]] || fail "$output"
+    cf-report --cacheperf --html page.html a.cf
+    grep -qF "; $words" page.html
+    run -0 --separate-stderr cf-report --cacheperf --csv a.cf
+    [[ $stderr == "cf-report: $words" ]] || fail "$stderr"
+    run -0 --separate-stderr cf-report -q --cacheperf --csv a.cf
+    [[ -z $stderr ]] || fail "$stderr"
+    missing 1000
+    cf-report --cacheperf --html page.html a.cf
+    cf-report --cacheperf a.cf >text
+    run ! grep -F "with fewer" text page.html
+    run -0 --separate-stderr cf-report --cacheperf --csv a.cf
+    [[ -z $stderr ]] || fail "$stderr"
+    samples a.cf </dev/null
+    run -0 --separate-stderr cf-report --cacheperf --csv a.cf
+    [[ $stderr == "cf-report: no finding: no access was sampled" ]] || fail "$stderr"
+}
+
 @test "samples that were lost: said in each form" {
     printf '%s\n' time,cpu,pid,tid,count,label 1,0,7,1,300,lost 2,0,7,1,1,throttled 3,0,7,1,1,throttled 4,1,7,2,5,lost >lost.csv
     local words='305 samples were lost, and sampling was throttled 2 times: all shares are of the samples that are there'
     samples a.cf -w lost=lost.csv <<<'1,7,1,load,0x1000,8,0x400,2,2,capacity,0,,v,/bin/x,f,x.c:1'
     run -0 --separate-stderr cf-report --cacheperf a.cf
     has "by at most"
-    [[ ${lines[2]} == "$words" && -z $stderr ]] || fail "$output"
+    [[ ${lines[3]} == "$words" && -z $stderr ]] || fail "$output"
     run -0 --separate-stderr cf-report --cacheperf --csv a.cf
-    [[ $stderr == "cf-report: $words" && ${#lines[@]} == 2 ]] || fail "$stderr"
+    [[ $stderr == "cf-report: $words"$'\n'"cf-report: 1 sample: with fewer than 1000 "* && ${#lines[@]} == 2 ]] || fail "$stderr"
     run -0 --separate-stderr cf-report -q --cacheperf --csv a.cf
     [[ -z $stderr ]]
     cf-report --cacheperf --json a.cf | python3 -c 'import json, sys

@@ -197,6 +197,8 @@ const char *finding_title(const struct finding *of);
 const char *finding_fix(const struct finding *of);
 /* Why there is none, as a sentence without its begin. */
 void findings_why_none(const struct findings *f, char *text, size_t size);
+/* Are samples so few that findings depend on chance? Then a sentence that says so. */
+int findings_few(const struct findings *f, char *text, size_t size);
 /* By what misses are priced, as the end of a sentence on gains. */
 void findings_price(const struct findings *f, char *text, size_t size);
 

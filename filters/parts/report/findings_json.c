@@ -180,12 +180,14 @@ void findings_json(const struct findings *f, FILE *out)
 static void data(const void *findings, FILE *out)
 {
     const struct findings *f = findings;
-    char summary[640], words[256];
+    char summary[640], words[256], few[256];
+    const int doubtful = f->count && findings_few(f, few, sizeof few);
 
     findings_price(f, words, sizeof words);
     snprintf(summary, sizeof summary,
-             "%zu finding%s in %" PRIu64 " samples; gains are upper bounds %s", f->count,
-             f->count == 1 ? "" : "s", f->samples, words);
+             "%zu finding%s in %" PRIu64 " samples; gains are upper bounds %s%s%s", f->count,
+             f->count == 1 ? "" : "s", f->samples, words, doubtful ? "; " : "",
+             doubtful ? few : "");
     cf_page_head(out, "Cache misses worth fixing", f->command ? f->command : "", summary);
     body(f, out);
 }

@@ -253,6 +253,8 @@ void findings_text(const struct findings *f, FILE *out)
 
     if (f->count) {
         summary(f, out);
+        if (findings_few(f, words, sizeof words))
+            fprintf(out, "%s\n", words);
     } else {
         findings_why_none(f, words, sizeof words);
         fprintf(out, "no finding: %s\n", words);
@@ -263,14 +265,26 @@ void findings_text(const struct findings *f, FILE *out)
         one(f, i, bold, out);
 }
 
+/* What a table of findings has no place for. */
+static void remarks(const struct findings *f)
+{
+    char words[512];
+
+    if (lost_words(&f->lost, words, sizeof words))
+        cf_warn(f->tool, "%s", words);
+    if (!f->count) {
+        findings_why_none(f, words, sizeof words);
+        cf_warn(f->tool, "no finding: %s", words);
+    } else if (findings_few(f, words, sizeof words)) {
+        cf_warn(f->tool, "%s", words);
+    }
+}
+
 void findings_print(struct findings *f)
 {
-    char words[256];
-
     if (f->tool->form == CF_OPT_CSV) {
-        /* a table of findings has no place for it */
-        if (lost_words(&f->lost, words, sizeof words) && !f->tool->quiet)
-            cf_warn(f->tool, "%s", words);
+        if (!f->tool->quiet)
+            remarks(f);
         findings_csv(f, stdout);
         return;
     }

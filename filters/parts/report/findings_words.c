@@ -168,6 +168,19 @@ void findings_why_none(const struct findings *f, char *text, size_t size)
                  f->samples - f->fine);
 }
 
+int findings_few(const struct findings *f, char *text, size_t size)
+{
+    const uint64_t samples = f->samples - f->fine;
+
+    if (f->event || samples >= CF_CACHEPERF_FEW)
+        return 0;
+    snprintf(text, size,
+             "%" PRIu64 " sample%s: with fewer than %d findings depend on chance: record a longer "
+             "run, or take more by shorter --loads and --stores",
+             samples, samples == 1 ? "" : "s", CF_CACHEPERF_FEW);
+    return 1;
+}
+
 void findings_price(const struct findings *f, char *text, size_t size)
 {
     const char *of = f->event ? f->event : "";
