@@ -51,7 +51,7 @@ $(if $(filter-out parallel slurm,$(LAUNCH))$(word 2,$(LAUNCH)),$(error LAUNCH is
 .DEFAULT_GOAL := run
 # it is not the recipe that runs here
 LIST := /dev/null
-$(foreach g,$(filter all results tidy clean,$(MAKECMDGOALS)),$(error '$g' is for make -f the recipe: of a batch there are status and manifest))
+$(foreach g,$(filter all files results tidy clean,$(MAKECMDGOALS)),$(error '$g' is for make -f the recipe: of a batch there are status and manifest))
 include $(SCRIPTS)stored.mk
 $(foreach n,$(filter index.html manifest.csv,$(NAMES)),$(error a trace '$n.cf': the batch has a file of the name '$n' in OUT))
 

@@ -40,6 +40,10 @@ if [[ $flags != -* && $flags != *=* && $flags == *n* ]]; then
     exit 0
 fi
 
+recipe_make() { # NAME LIST TARGET
+    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" LIST="$2" "$3"
+}
+
 # key: what results are made by, but for the trace
 key() {
     local hash version f files=()
@@ -48,7 +52,8 @@ key() {
         exit 3
     fi
     need xxhsum xxhash
-    for f in $BATCH_FILES; do [[ ! -f $f ]] || files+=("$f"); done
+    # by the recipe itself, which expands what its variables have; what is wrong in it, each trace will say
+    for f in $BATCH_FILES $(recipe_make any /dev/null files 2>/dev/null); do [[ ! -f $f ]] || files+=("$f"); done
     hash=$(cat "$RECIPE_FILE" "$SCRIPTS/stored.mk" "${files[@]}" | xxhsum -H2 2>/dev/null) || exit 3
     echo "$version, recipe ${hash%% *}${BATCH_GIVEN:+, $BATCH_GIVEN}"
 }
@@ -142,8 +147,7 @@ is_whole() {
 }
 
 recipe() { # NAME TARGET
-    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" LIST="$OUT/$1/.batch/results" "$2" \
-        >"$OUT/$1/.batch/log" 2>&1
+    recipe_make "$1" "$OUT/$1/.batch/results" "$2" >"$OUT/$1/.batch/log" 2>&1
 }
 
 # results_of NAME: into $all what the recipe makes, or made when it was last whole

@@ -78,7 +78,7 @@ again = $(MAKE) --no-print-directory -f $(SELF) -I $(SCRIPTS)
 $(OUT)/%.png: $(OUT)/%.csv
 	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
 
-# For batch.mk: `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
+# For batch.mk: `files` prints what files the recipe's variables name, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
 # Of trace n these files. And what ends a command: the names of all traces are too many for one.
 made = $(addprefix $(OUT)/$n/,$(1))
 define newline
@@ -88,6 +88,8 @@ endef
 results: $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
 	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
+files:
+	$(info $(wildcard $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(filter-out %stored.mk,$(MAKEFILE_LIST))),$($v))))@:
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \
@@ -97,7 +99,7 @@ clean: tidy
 	    { [ ! -d $(OUT)/$n ] || rmdir --ignore-fail-on-non-empty $(OUT)/$n; }$(newline))
 
 .DELETE_ON_ERROR:
-.PHONY: all results tidy clean
+.PHONY: all files results tidy clean
 
 ifeq ($(LIST),)
 include $(SCRIPTS)settings.mk

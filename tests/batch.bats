@@ -255,6 +255,15 @@ END
     sed -i s/4KiB/8KiB/ m.yaml
     PAGES=$T/misses.mk run -0 batch OUT="$T/m" MACHINE="$T/m.yaml"
     run ! cmp before m/sort-0/misses.csv
+    # one that the recipe's own variable names
+    sed -i '1i MACHINE ?= $(dir $(firstword $(MAKEFILE_LIST)))m.yaml' misses.mk
+    PAGES=$T/misses.mk run -0 batch OUT="$T/m"
+    cp m/sort-0/misses.csv before
+    sed -i s/8KiB/4KiB/ m.yaml
+    PAGES=$T/misses.mk run -0 batch OUT="$T/m" status
+    has "has other programs or another recipe: "
+    PAGES=$T/misses.mk run -0 batch OUT="$T/m"
+    run ! cmp before m/sort-0/misses.csv
 }
 
 @test "results that the recipe does not make any more go; one that makes none is refused" {
@@ -423,7 +432,7 @@ kill_all() {
     has "is no recipe for stored traces"
     run -2 batch LAUNCH=pbs
     has "LAUNCH is parallel, slurm or nothing"
-    for goal in all results tidy clean; do
+    for goal in all files results tidy clean; do
         run -2 batch $goal
         has "'$goal' is for make -f the recipe"
     done
