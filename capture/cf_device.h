@@ -24,7 +24,8 @@ struct cf_device {
 int cf_device_open(struct cf_device *d, const char *path);
 void cf_device_close(struct cf_device *d);
 
-/* Whether who answers numbers processes otherwise than we do: a module by the first PID namespace. */
+/* Whether who answers numbers processes otherwise than we do: a module does by the first PID
+   namespace. */
 int cf_device_foreign(const struct cf_device *d);
 
 /* An ioctl: 0, or -1 with errno. `arg` may be NULL where the call has none. */

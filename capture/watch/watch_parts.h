@@ -67,7 +67,7 @@ struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid);
 struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid);
 
 /* The state of a thread as in /proc/PID/stat: R where it runs or could, S where it waits in the
-   kernel, D where no signal reaches it meanwhile, Z where it has ended, as a main thread does before
+   kernel, D where no signal reaches it meanwhile, Z where it has ended, as a main thread may before
    the others; 0 when it is gone. */
 char cf_watch_state(pid_t tid);
 

@@ -164,7 +164,7 @@ int cf_tool_term(const struct cf_tool *t);
 /* Columns of the terminal that standard output is, or as COLUMNS says; 0: neither. */
 unsigned cf_tool_columns(void);
 
-/* Exits with CF_EXIT_USAGE where a file that is written is one that is read, which it would replace.
+/* Exits with CF_EXIT_USAGE where a file that is written is one that is read, and would replace it.
    `output` may be NULL, `input` "-". cf_options_read() looks at the arguments behind options. */
 void cf_tool_apart(const struct cf_tool *t, const char *output, const char *input);
 

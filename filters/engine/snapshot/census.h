@@ -4,14 +4,14 @@
  * mapping, core, state), and how many of them the snapshot before had too.
  *
  * "Observing the Invisible" draws the first as occupancy (section 7.5) and divides both by the
- * lines of the cache as active and reused set quota (section 7.6). A line that has several rows, one
- * for each mapping of its frame, counts once for each group that has it (see listing.h). What is at
- * one place of a cache is one line; where rows do not state set and way, what has one name is, and
- * what has none is a line of its own. "The same line" in two snapshots has the same name (see
- * snapshots.h) in the same cache of the level: the physical address where it is
- * known, else process and virtual address; one without either is never known to be reused.
- * Successive are snapshots of one level that follow each other in a segment of the stream, also
- * where one of them is empty.
+ * lines of the cache as active and reused set quota (section 7.6). A line that has several rows,
+ * one for each mapping of its frame, counts once for each group that has it (see listing.h). What
+ * is at one place of a cache is one line; where rows do not state set and way, what has one name
+ * is, and what has none is a line of its own. "The same line" in two snapshots has the same name
+ * (see snapshots.h) in the same cache of the level: the physical address where it is known, else
+ * process and virtual address; one without either is never known to be reused. Successive are
+ * snapshots of one level that follow each other in a segment of the stream, also where one of them
+ * is empty.
  *
  * Memory: 64 bytes a snapshot and level, and 12 for each group that has lines in it; 32 bytes a
  * group; what listing.h says, and for reused lines lineset.h.

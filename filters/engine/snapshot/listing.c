@@ -2,9 +2,9 @@
 /*
  * listing.c - which rows repeat a line of their snapshot (see listing.h).
  *
- * While rows rise they are kept, so that they can be looked up once a row does not. A snapshot after
- * one that did not rise is looked up from its beginning. The set of lines holds a hash of each line,
- * and one of each line and group.
+ * While rows rise they are kept, so that they can be looked up once a row does not. A snapshot
+ * after one that did not rise is looked up from its beginning. The set of lines holds a hash of
+ * each line, and one of each line and group.
  */
 #include <stdlib.h>
 

@@ -30,9 +30,9 @@ void cf_listing_free(struct cf_listing *l);
 /* Another snapshot begins. */
 void cf_listing_next(struct cf_listing *l);
 
-/* Rows of a snapshot, in their order: a line is what a cache has at a place, which is not 0; `cache`
-   NULL: all rows are of one. Returns 0 where each is the first of its line, 1 where first[i] has bits of the
-   above, -1 without memory. */
+/* Rows of a snapshot, in their order: a line is what a cache has at a place, which is not 0;
+   `cache` NULL: all rows are of one. Returns 0 where each is the first of its line, 1 where
+   first[i] has bits of the above, -1 without memory. */
 int cf_listing_add(struct cf_listing *l, const uint64_t *place, const uint32_t *cache,
                    const uint32_t *group, uint32_t rows, uint8_t *first) CF_MUST_CHECK;
 
