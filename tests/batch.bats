@@ -42,7 +42,7 @@ batch() {
 
 # results: OUT has the results of the plain run, and nothing under their names that is not theirs
 results() {
-    diff -r -x .settings -x .batch -x index.html -x manifest.csv "$D/plain" "$T/out" >diff.txt || fail "$(cat diff.txt)"
+    diff -r -x ".*" -x index.html -x manifest.csv "$D/plain" "$T/out" >diff.txt || fail "$(cat diff.txt)"
 }
 
 # few N: the first N traces alone, in a folder of this test

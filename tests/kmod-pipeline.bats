@@ -18,7 +18,7 @@ pipeline_files() {
     echo 'volatile long cell; int main(void) { for (int i = 0; i < 9; i++) cell = i; }' |
         gcc -O1 -static -x c -o "$x/bin/nine" -
     cp -L "$B"/bin/cf-{capture,capture-snapshot,capture-perf,cat,resolve,heatmap,select,occupancy,sets,clash,diff,policy} "$x/bin"
-    for file in awk bash cat date gzip make mv paste rm sed seq setsid sleep sort tail taskset wc; do
+    for file in awk bash cat cksum cut date flock gzip make mv paste rm sed seq setsid sleep sort tail taskset wc; do
         cp -L "$(command -v "$file")" "$x/bin"
     done
     strip "$x"/bin/cf-*
