@@ -25,7 +25,7 @@
 # POLICIES     of the second level; the first one is that of fig5 and fig12    [lru random]
 # KIB, KIBS    buffer of each co-runner; those of fig3
 # COLOURS      of fig5; 4, 12 and 16 are needed                      [2 4 6 8 12 16]
-# OWN, THEIRS  pages moved in fig10; of each co-runner in fig11, 0 the first
+# OWN, THEIRS  pages moved in fig10; of each co-runner in fig11, 0 the first: of KIB / 4 that there are
 # CALLS        of c2isbm; the first warms the caches                 [8]
 # STORES       of the recording of a co-runner                       [2000000]
 # LATENCY      of what the machine's description does not tell apart [memory.store=60 L2.store=5]
@@ -105,7 +105,8 @@ others  = $(if $(filter none,$(call part,2,$*)),,$(1))
 place_c     = $(if $(filter 16,$(count)),,--colours 0:0-$$(($(count) - 1)) $(call others,$(foreach k,1 2 3,--colours $k:$(count)-15)))
 place_own   = $(call every,$(CODE_REST)) $(if $(filter 0,$(count)),,--pool $@.list:$(CODE_POOL)@0)
 place_their = $(call every,$(REST)) $(if $(filter 0,$(count)),,$(foreach k,1 2 3,--pool $@.list:$(POOL)@$k))
-placed  = $(place_$(patsubst %$(count),%,$(call part,3,$*)))
+place   = $(patsubst %$(count),%,$(call part,3,$*))
+placed  = $(place_$(place))
 
 # The first call of the function is to warm the caches: it ends where the second one enters it.
 warm    = $(if $(filter c2isbm,$(call part,4,$*)),-w $$(cf-cat --csv --columns function $< | \
@@ -113,7 +114,8 @@ warm    = $(if $(filter c2isbm,$(call part,4,$*)),-w $$(cf-cat --csv --columns f
 
 $(OUT)/run/%.csv: $$(call needs,$$*) $(SCRIPTS)bbprof-beside.sh
 	$(call step,run)
-	$(if $(filter %.csv,$^),head -n $$(($(count) + 1)) $(filter %.csv,$^) >$@.list)
+	$(if $(filter %.csv,$^),awk -v n=$(count) 'NR <= n + 1 { print } END { if (NR <= n) { print "$(filter %.csv,$^) has only " NR - 1 \
+	    " of " n " pages: give fewer in " ("$(place)" == "own" ? "OWN" : "THEIRS, or a larger KIB") >"/dev/stderr"; exit 1 } }' $(filter %.csv,$^) >$@.list)
 	$(SCRIPTS)bbprof-beside.sh $(call latencies,-l) $(warm) $(addprefix -c ,$(filter $(OUT)/alone/%,$^)) \
 	    $(filter %.yaml,$^) $< $(placed) $(to)
 

@@ -149,6 +149,10 @@ END
     # co-runners' pages: nothing is gained before at most 192 are left, and all when none is
     [ "$(value fig11.csv c2isbm,lru,0,315 5)" = "$(value fig11.csv c2isbm,lru,41,192 5)" ]
     awk -F, '$3 == 105 && ($6 > 1.001 || $4 != 0) { exit 1 }' fig11.csv || fail "$(<fig11.csv)"
+    # more pages than there are
+    run -2 bbprof -s "$T/out/run/lru/420/own66/c2isbm.csv" "$T/out/run/lru/420/their106/c2isbm.csv" -k
+    has "$T/out/list/c2isbm.csv has only 65 of 66 pages: give fewer in OWN"
+    has "$T/out/list/interf-420.csv has only 105 of 106 pages: give fewer in THEIRS, or a larger KIB"
     # colours of its own: co-runners change nothing, to the cycle; nor do those whose pages were moved
     [ "$(grep -c ,beside, fig5.csv)" = 3 ]
     same <(awk -F, '$3 == "alone" && $4 < 16 { print $4, $5 }' fig5.csv) <(awk -F, '$3 == "beside" && $4 < 16 { print $4, $5 }' fig5.csv)
