@@ -116,7 +116,7 @@ BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 # The one for bash serves as a script for the others.
 COMPLETION := pipelines/cacheflow.bash-completion pipelines/cacheflow.zsh pipelines/cacheflow.fish
 # What runs from anywhere, and the programs that it records.
-PIPELINES  := $(addprefix pipelines/,explore.mk modeling.mk settings.mk stored.mk batch.mk) $(wildcard pipelines/recipe-*.mk pipelines/bbprof*.mk pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
+PIPELINES  := $(addprefix pipelines/,explore.mk modeling.mk names.mk settings.mk stored.mk batch.mk) $(wildcard pipelines/recipe-*.mk pipelines/bbprof*.mk pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
 SCRIPTS    := $(wildcard pipelines/*.sh)
 RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/* samples/bbprof/*)
 

@@ -32,10 +32,8 @@
 #
 # A figure of k pages takes a simulation for every k: twice the pixels take four times as long.
 
-B          ?= build
 OUT        ?= $(B)/bbprof
-SCRIPTS    := $(dir $(lastword $(MAKEFILE_LIST)))
-BIN        ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 MACHINE    ?= zynq-ultrascale
 PROGRAMS   ?= disparity regions tracking
 SIZES      ?= sqcif qcif
@@ -45,10 +43,6 @@ SHIFTS     ?= 4
 FRAMES     ?= 1
 SOURCE     := $(SCRIPTS)../samples/bbprof
 
-# A pipeline fails when any part of it does.
-SHELL       := /bin/bash
-.SHELLFLAGS := -o pipefail -c
-export PATH := $(abspath $(BIN)):$(PATH)
 export LC_ALL := C
 
 SMALL   := $(firstword $(SIZES))

@@ -53,10 +53,9 @@
 #                                                                   [17 176]
 # PICTURES     0: CSV only                                          [1]
 
-B            ?= build
 DEVICE       ?=
 OUT          ?= $(B)/cacheflow$(if $(DEVICE),-board)
-BIN          ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 MACHINE      ?= tegra-x1
 MACHINE6     ?= raspberry-pi-4
 L2           ?= 512KiB
@@ -75,15 +74,10 @@ WAY_BYTES    ?= 131072
 WAYS         ?= 16
 LATENCY      ?= 17 176
 PICTURES     ?= 1
-SCRIPTS      := $(dir $(lastword $(MAKEFILE_LIST)))
 SOURCE       := $(SCRIPTS)../samples/cacheflow
 DESCRIPTIONS := $(firstword $(wildcard $(SCRIPTS)../formats/machines $(SCRIPTS)../machines))
 UNIT         ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/repl.c))
 
-# A pipeline fails when any part of it does.
-SHELL       := /bin/bash
-.SHELLFLAGS := -o pipefail -c
-export PATH := $(abspath $(BIN)):$(PATH)
 export LC_ALL := C
 
 PROGRAMS ?= gzip sort sqlite3 cc1

@@ -43,10 +43,8 @@
 # TEXT, ROWS   lines that they compress and sort, rows of the database                [40000, 150000]
 # V            1: the commands are printed
 
-B          ?= build
 OUT        ?= $(B)/cacheperf
-SCRIPTS    := $(dir $(lastword $(MAKEFILE_LIST)))
-BIN        ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 MACHINE    ?= xeon-6230
 CORES      ?= 2
 SAMPLES    ?= 50000
@@ -60,10 +58,6 @@ ROWS       ?= 150000
 SOURCE     := $(SCRIPTS)../samples/cacheperf
 UNIT       ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/thrash.c))
 
-# A pipeline fails when any part of it does.
-SHELL       := /bin/bash
-.SHELLFLAGS := -o pipefail -c
-export PATH := $(abspath $(BIN)):$(PATH)
 export LC_ALL := C
 
 EVERY     := $(basename $(notdir $(wildcard $(SOURCE)/*.c)))

@@ -7,11 +7,9 @@
 #   make demo                      the whole of it; the results stay in build/demo
 #   make -f pipelines/demo.mk PROGRAM="gzip -9 -c README.md"     another program, in place of that
 
-B       ?= build
-BIN     := $(CURDIR)/$(B)/bin
 OUT     ?= $(B)/demo
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 PROGRAM ?= $(B)/bin/cf-rank --quiet --by cache-line --top 3 samples/gzip.cf
-export PATH := $(BIN):$(PATH)
 
 RESULTS := heatmap.html heatmap.png heatmap.csv functions.csv sites.csv lines.csv
 
@@ -35,7 +33,7 @@ show: $(RESULTS:%=$(OUT)/%)
 
 # What PROGRAM was: written when it is another one, so that this is recorded in its place, as is one
 # of whose files one has changed.
-program = printf '%s\n' '$(subst ','\'',$(PROGRAM))'
+program = printf '%s\n' $(call quoted,$(PROGRAM))
 $(OUT)/program: FORCE
 	@mkdir -p $(@D)
 	@$(program) | cmp -s - $@ || $(program) >$@

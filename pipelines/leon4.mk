@@ -27,19 +27,15 @@
 # QEMU      the emulator                                              [qemu-system-sparc]
 # BIN       where the suite's programs are, for the tables            [build/bin]
 
-B         ?= build
 L2        ?= on
 OUT       ?= $(B)/leon4$(if $(filter off,$(L2)),-l2-off)
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 FORMS     ?= $(B)/test/leon4-forms
 FORMSARGS ?= $(if $(filter off,$(L2)),--l2-off)
 MACHINE   := leon4-n2x$(if $(filter off,$(L2)),-l2-off)
 LEON      ?= sparc64-linux-gnu-
 QEMU      ?= qemu-system-sparc
 SOURCE    := samples/leon4
-SCRIPTS   := $(dir $(lastword $(MAKEFILE_LIST)))
-
-SHELL       := /bin/bash
-.SHELLFLAGS := -o pipefail -c
 
 PROGRAMS := fits overflow windows
 BUS32    := openocd dsu
@@ -113,7 +109,6 @@ $(foreach p,$(PROGRAMS) two,$(call forms,$p))
 # the paper's own procedure, with the addresses that were recovered (a bus read then counts for a
 # load only where it is of the load's line), with classes by Hill and Smith; and misses of the true
 # addresses, which no trace has.
-BIN    ?= $(B)/bin
 REPORT  = $(BIN)/cf-latency -q -m $(MACHINE) | $(BIN)/cf-report -q --leon4 -m $(MACHINE) --counters $(OUT)/$$p.counters
 CAPTURE = $(BIN)/cf-capture leon4 -q -r -b $(OUT)/$$p.ahb.raw $(OUT)/$$p.inst.raw
 CLASS   = $(BIN)/cf-classify -q -m $(MACHINE)

@@ -23,18 +23,12 @@
 #
 # With -j: others that run at the same time disturb the measurements of this machine, so those come last.
 
-B        ?= build
-SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
-BIN      ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
 OUT      ?= $(B)/modeling
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 MODEL    ?= atom-d525
 MACHINES ?= 60
 HERE     ?=
 
-# A pipeline fails when any part of it does.
-SHELL       := /bin/bash
-.SHELLFLAGS := -o pipefail -c
-export PATH := $(abspath $(BIN)):$(PATH)
 export LC_ALL := C
 
 BY      := misses time

@@ -31,30 +31,12 @@ ifeq ($(firstword $(origin LIST)),environment)
 LIST :=
 endif
 
-B        ?= build
-SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 SELF     := $(firstword $(MAKEFILE_LIST))
-BIN      ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
 TRACES   ?= .
 OUT      ?= $(B)/$(basename $(notdir $(SELF)))
 PICTURES ?= 1
 
-# A pipeline fails when any part of it does.
-SHELL       := /bin/bash
-.SHELLFLAGS := -o pipefail -c
-export PATH := $(abspath $(BIN)):$(PATH)
-
-$(foreach v,TRACES OUT BIN,$(if $(filter command environment,$(firstword $(origin $v))),$(if $(findstring $$,$(value $v)),\
-    $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))))
-
-# Names stand unquoted in rules and commands. What is refused has no way into them.
-quoted = '$(subst ','\'',$(1))'
-UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\]'; shopt -s nullglob; \
-	look() { for f; do if [[ $$f == -* || $$f == */-* || $$f =~ $$bad ]]; then echo "$${f//[[:cntrl:]]/ }"; exit; fi; done; }; \
-	look $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
-	    $(foreach m,$(MACHINES),$(call quoted,$m)); if cd -- $(call quoted,$(TRACES)) 2>/dev/null; then look *.cf; fi)
-$(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
-    rename it or link to it))
+include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 
 FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
 NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))
@@ -89,7 +71,7 @@ results: $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
 	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
 files:
-	$(info $(wildcard $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(filter-out %stored.mk,$(MAKEFILE_LIST))),$($v))))@:
+	$(info $(wildcard $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(filter-out $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))),$($v))))@:
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \

@@ -194,7 +194,7 @@ END
 @test "installed pipelines run in any folder, with the programs beside them" {
     put PREFIX="$T/cf"
     local at=$T/cf/share/cacheflow
-    for f in explore.mk settings.mk stored.mk batch.mk batch.sh recipe-bbprof.mk cacheflow.mk cacheflow-board.mk cacheperf.mk bbprof.mk; do
+    for f in explore.mk names.mk settings.mk stored.mk batch.mk batch.sh recipe-bbprof.mk cacheflow.mk cacheflow-board.mk cacheperf.mk bbprof.mk; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
     done
     (cd "$ROOT" && printf '%s\n' samples/cacheperf/* samples/bbprof/* pipelines/cacheperf* pipelines/bbprof*) | while read -r f; do

@@ -83,6 +83,14 @@ keeps() {
     keeps leon4 fits.elf FORMSARGS=--post FORMSARGS=--lock LEON='touch $@ #'
 }
 
+@test "a folder whose name the shell or make would take apart is refused by each" {
+    for name in explore cacheflow cacheperf bbprof modeling leon4 demo; do
+        IN="b l" run -2 pipeline $name none -n
+        has "'$T/b l': a name with a blank, a leading '-' or a character of the shell's or make's own: rename it or link to it"
+    done
+    [[ ! -e "b l" && ! -e b ]]
+}
+
 @test "a default that is given is no other setting, and blanks, BIN, V and PICTURES are none" {
     pipeline cacheflow script.sql ROWS=5
     run -0 pipeline cacheflow script.sql ROWS=5 TEXT=60000 'PROGRAMS=gzip  sort sqlite3 cc1 ' BIN=/none V=1 PICTURES=0

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What pipelines have in common: where programs and scripts are, and which names are refused. A makefile
+# includes this where OUT, and TRACES, if it has any, are known.
+
+B       ?= build
+SCRIPTS := $(dir $(lastword $(MAKEFILE_LIST)))
+BIN     ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
+
+# A pipeline fails when any part of it does.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+export PATH := $(abspath $(BIN)):$(PATH)
+
+$(foreach v,TRACES OUT BIN,$(if $(filter command environment,$(firstword $(origin $v))),$(if $(findstring $$,$(value $v)),\
+    $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))))
+
+# Names stand unquoted in rules and commands. What is refused has no way into them.
+quoted = '$(subst ','\'',$(1))'
+UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\]'; shopt -s nullglob; \
+	look() { for f; do if [[ $$f == -* || $$f == */-* || $$f =~ $$bad ]]; then echo "$${f//[[:cntrl:]]/ }"; exit; fi; done; }; \
+	look $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
+	    $(foreach m,$(MACHINES),$(call quoted,$m)); $(if $(TRACES),if cd -- $(call quoted,$(TRACES)) 2>/dev/null; then look *.cf; fi))
+$(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
+    rename it or link to it))
