@@ -10,6 +10,9 @@
 #
 # $(OUT)/.settings has them, a word each. Files without it, such as those of earlier versions, may have
 # been made with anything, and are refused, too. While there is no file, it is written anew.
+#
+# Nor do two runs at a time make the same files: the second one is refused. $(OUT)/.run has the process
+# of the last one and when that began; while it is there, only what it starts itself may go on.
 
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
@@ -31,7 +34,15 @@ ifneq ($(filter-out $(settings_then),$(settings_now))$(filter-out $(settings_now
 $(error what is in $(OUT) was made with $(call settings_only,$(settings_then),$(settings_now)), and now is given \
     $(call settings_only,$(settings_now),$(settings_then)): give another OUT, or remove it)
 endif
-else ifeq ($(settings_dry),)
-$(shell mkdir -p $(OUT))$(file >$(OUT)/.settings,$(settings_now))
+endif
+ifeq ($(settings_dry),)
+settings_run := $(shell mkdir -p $(OUT); exec 2>/dev/null 9>>$(OUT)/.run && flock 9; began() { sed 's/^[0-9]* (.*) //' /proc/$$1/stat 2>/dev/null | cut -d' ' -f20; }; \
+    read -r was when <$(OUT)/.run; \
+    if [ "$$when" ] && [ "$$(began $$was)" = "$$when" ]; then \
+        p=$$PPID; while [ "$$p" -gt 1 ] && [ $$p != $$was ]; do p=$$(sed -n 's/^PPid:[[:blank:]]*//p' /proc/$$p/status); done; \
+        [ "$$p" = $$was ] || echo $$was; \
+    else echo $$PPID $$(began $$PPID) >$(OUT)/.run; fi)
+$(if $(settings_run),$(error process $(settings_run) is at work in $(OUT): wait for its end, or give another OUT))
+$(if $(wildcard $(OUT)/*),,$(file >$(OUT)/.settings,$(settings_now)))
 endif
 endif

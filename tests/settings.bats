@@ -142,6 +142,37 @@ keeps() {
     run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
 }
 
+@test "a second run in the same OUT while one is at work: refused, and the first is not disturbed" {
+    printf '%s\n' 'all: $(OUT)/a $(OUT)/b' '$(OUT)/a: ; echo >$@; while [ -e hold ]; do sleep .02; done' \
+        'again = $(MAKE)' '$(OUT)/b: ; $(again) -f small.mk OUT=$(OUT) $(OUT)/c && echo >$@' '$(OUT)/c: ; echo >$@' \
+        "include $ROOT/pipelines/settings.mk" >small.mk
+    : >hold
+    make -f small.mk OUT=out >one 2>&1 3>&- &
+    until [[ -e out/a ]]; do kill -0 $! && sleep .02 || fail "$(<one)"; done
+    for i in 1 2; do
+        run -2 make -f small.mk OUT=out
+        has "process $! is at work in out: wait for its end, or give another OUT"
+    done
+    # nor are the settings its own while there is no file yet
+    mv out/a kept
+    cp out/.settings before
+    run -2 make -f small.mk OUT=out A=1
+    has "process $! is at work in out"
+    same before out/.settings
+    mv kept out/a
+    run -0 make -f small.mk OUT=out -n
+    run -0 make -f small.mk OUT=other other/c
+    rm hold
+    wait $! || fail "$(<one)"
+    [[ -e out/b && -e out/c ]] || fail "$(cat one; ls out)"
+    # the same number, but another process
+    sed -i 's/ .*/ 1/' out/.run
+    run -0 make -f small.mk OUT=out
+    read -r pid when <out/.run
+    echo "$$ $when" >out/.run
+    run -0 make -f small.mk OUT=out
+}
+
 @test "files that nothing is known of are refused; where nothing was made, the settings are those of the next run" {
     mkdir out
     run -2 pipeline cacheflow no-such-result ROWS=5
