@@ -667,7 +667,7 @@ L2,store,2,1,1,0,0,0,0"
 
 @test "an operation that does not exist is a load, with its classes in the summary" {
     machine m.yaml 'name: L1, size: 128, ways: 1'
-    printf 'time,op,addr\n1,9,0\n2,0,128\n3,load,0\n' | stream a.cf
+    make_stream odd >a.cf
     run -0 cf-classify -m ./m.yaml --summary a.cf
     [ "${lines[1]}" = L1,load,3,3,2,0,1,0,0 ]
     CPUS=2 machine m.yaml 'name: L1, kind: data, size: 128, ways: 1'

@@ -504,16 +504,12 @@ END
 }
 
 @test "invalid rows of map are passed over and counted" {
-    cat >maps.csv <<END
-$maps_header
-0,1,map,0x2000,0x2000,0,3,[heap]
-0,1,map,0x3000,0x2000,0,3,[heap]
-0,1,map,0x2000,0x3000,0,3,[heap]
-END
-    printf 'time,pid,op,size,addr\n0,1,load,1,0x2000\n' | stream in.cf --with map=maps.csv
+    make_stream odd >in.cf
     resolve in.cf
     run -0 shown region
-    is "[heap]"
+    is "[heap]
+[heap]
+[heap]"
     has "2 rows of table map are invalid" "$(cat summary)"
     run -0 cf-cat --csv --table map resolved.cf
     [[ ${#lines[@]} == 4 ]]

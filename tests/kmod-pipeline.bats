@@ -117,7 +117,8 @@ names() {
 
 @test "the replacement policy: lines of REPL after each number of rounds, and each way" {
     guest_here
-    [[ $(rows fig13.csv | cut -d, -f1 | sort -u | paste -sd' ') == '1 2 3 4 5 6 7 8' ]]
+    [[ $(rows fig13.csv | cut -d, -f1 | sort -u | paste -sd' ') == '1 2 3 4 5 6 7 8' ]] ||
+        fail "$(rows fig13.csv)"
     [[ $(rows fig14.csv | wc -l) == 16 ]]
 }
 

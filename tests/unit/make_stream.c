@@ -11,6 +11,9 @@
  *   bare     accesses that have a time and nothing else, snapshots, and lines that have the number
  *            of their snapshot and nothing else
  *
+ *   odd      mappings without a byte, with an end before their start, and one that is right;
+ *            accesses in it of an operation that there is not, of none, and a load
+ *
  *   empty    a header and an end frame
  *
  *   unknown  as full, with two columns that are in no list (a number and a string), a column of
@@ -121,6 +124,25 @@ static void make_bare(struct cf_writer *w)
         must(cf_writer_rows(w, CF_SNAPSHOT, 1, snapshot, 3, NULL), w);
         must(cf_writer_rows(w, CF_LINE, BARE, line, 1, NULL), w);
     }
+}
+
+static void make_odd(struct cf_writer *w)
+{
+    enum { ODD = 3, AT = 0x2000 };
+    const uint64_t start[ODD] = {AT, AT + 0x1000, AT}, stop[ODD] = {AT, AT, AT + 0x1000};
+    const uint64_t time[ODD] = {1, 2, 3}, addr[ODD] = {AT, AT + 128, AT};
+    const uint8_t op[ODD] = {9, 0, CF_LOAD};
+    const struct cf_values map[] = {
+        {CF_TIME, NULL, 0},   {CF_PID, NULL, 1},  {CF_OP, NULL, CF_MAPPED},
+        {CF_START, start, 0}, {CF_STOP, stop, 0}, {CF_LABEL, NULL, cf_writer_string(w, "[heap]")}};
+    const struct cf_values access[] = {{CF_TIME, time, 0},
+                                       {CF_PID, NULL, 1},
+                                       {CF_OP, op, 0},
+                                       {CF_SIZE, NULL, 1},
+                                       {CF_ADDR, addr, 0}};
+
+    must(cf_writer_rows(w, CF_MAP, ODD, map, 6, NULL), w);
+    must(cf_writer_rows(w, CF_ACCESS, ODD, access, 5, NULL), w);
 }
 
 static void make_timings(struct cf_writer *w)
@@ -292,6 +314,8 @@ static int make(const char *kind, const char *file)
     must(cf_writer_header(w, &header), w);
     if (!strcmp(kind, "bare"))
         make_bare(w);
+    else if (!strcmp(kind, "odd"))
+        make_odd(w);
     else if (strcmp(kind, "empty"))
         make_contents(w, unknown, unknown || !strcmp(kind, "full"));
     if (cf_writer_close(w, strcmp(kind, "cut") != 0, problem, sizeof(problem))) {
