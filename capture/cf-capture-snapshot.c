@@ -128,12 +128,13 @@ static void go_on(struct capture *k)
 
 /* ---- snapshots ---- */
 
+/* 0 or the exit status that a failure leads to, as take(). */
 static int write_snapshot(struct capture *k, const struct taken *t)
 {
     if (t->shot.bytes > k->info.buffer_bytes || t->shot.bytes < sizeof(struct cacheflow_snapshot)) {
         cf_warn(&k->tool, "%s: announces a snapshot of %llu bytes", k->o.device,
                 (unsigned long long)t->shot.bytes);
-        return -1;
+        return CF_EXIT_INPUT;
     }
     if (t->shot.bytes > k->bytes_room) {
         free(k->bytes);
@@ -141,21 +142,22 @@ static int write_snapshot(struct capture *k, const struct taken *t)
         k->bytes_room = k->bytes ? t->shot.bytes : 0;
         if (!k->bytes) {
             cf_warn(&k->tool, "out of memory");
-            return -1;
+            return CF_EXIT_ENVIRONMENT;
         }
     }
     if (cf_device_read(&k->device, t->shot.offset, k->bytes, t->shot.bytes) != 0) {
         cf_warn(&k->tool, "%s: read: %s", k->o.device, strerror(errno));
-        return -1;
+        return CF_EXIT_INPUT;
     }
+    errno = 0;
     if (cf_emit_snapshot(&k->emit, k->bytes, t->shot.bytes, t->mode) != 0) {
         if (k->emit.problem)
             cf_warn(&k->tool, "%s: snapshot %llu %s", k->o.device,
                     (unsigned long long)t->shot.number, k->emit.problem);
-        return -1;
+        return errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
     }
     k->written++;
-    return cf_writer_flush(k->writer);
+    return cf_writer_flush(k->writer) != 0 ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK;
 }
 
 /* Writes to as many lines as make it unlikely that a line of the programs is left, also under
@@ -190,6 +192,7 @@ static int take(struct capture *k, int event)
     struct taken t = {.mode = (k->o.transparent ? 0 : CF_MODE_FLUSH) |
                               (k->o.asynchronous ? 0 : CF_MODE_SYNCHRONOUS) |
                               (k->o.maps ? CF_MODE_LAYOUT : 0) | (event ? CF_MODE_EVENT : 0)};
+    int status = CF_EXIT_OK;
 
     if (cf_device_call(&k->device, CACHEFLOW_SNAPSHOT, &t.shot) != 0) {
         if (errno == ENOSPC)
@@ -203,16 +206,14 @@ static int take(struct capture *k, int event)
                     errno == EBUSY ? "another program owns its buffer" : strerror(errno));
         return errno == ENOSPC ? CF_EXIT_INPUT : CF_EXIT_ENVIRONMENT;
     }
-    if (cf_note_observed(&k->emit, &k->tasks, k->o.maps, t.shot.time_ns) != 0) {
+    if (cf_note_observed(&k->emit, &k->tasks, k->o.maps, t.shot.time_ns) != 0 ||
+        (k->o.transparent && keep(k, &t) != 0)) {
         cf_warn(&k->tool, "out of memory");
         return CF_EXIT_ENVIRONMENT;
     }
-    if (k->o.transparent)
-        return keep(k, &t) != 0 ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK;
-    if (write_snapshot(k, &t) != 0)
-        return CF_EXIT_INPUT;
-    thrash(k);
-    return CF_EXIT_OK;
+    if (!k->o.transparent && (status = write_snapshot(k, &t)) == CF_EXIT_OK)
+        thrash(k);
+    return status;
 }
 
 static void set_timer(const struct capture *k, uint64_t ns)
@@ -425,14 +426,13 @@ static void check_count(struct capture *k)
 static void end(struct capture *k)
 {
     const size_t left = k->watch ? cf_watch_end(k->watch, on_ended, k) : 0;
+    int status = CF_EXIT_OK;
 
     if (left)
         cf_warn(&k->tool, "%zu threads of programs do not stop, and end with this program", left);
-    for (size_t i = 0; i < k->count; i++)
-        if (write_snapshot(k, &k->taken[i]) != 0) {
-            give_up(k, CF_EXIT_INPUT);
-            break;
-        }
+    for (size_t i = 0; i < k->count && status == CF_EXIT_OK; i++)
+        if ((status = write_snapshot(k, &k->taken[i])) != CF_EXIT_OK)
+            give_up(k, status);
     (void)cf_observed_find(&k->tasks);
     (void)cf_note_ended(&k->emit, &k->tasks, 0, now_ns());
     (void)cf_emit_notes(&k->emit, UINT64_MAX); /* a failure shows when the writer is closed */

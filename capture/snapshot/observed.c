@@ -203,7 +203,8 @@ struct stat_line {
     char name[16];
 };
 
-/* What /proc/PID/stat or that of a thread says; 0 when it is gone. */
+/* What /proc/PID/stat or that of a thread says; 0 when it is gone, or where the system refuses: see
+   is_gone(). */
 static int read_stat(const char *path, struct stat_line *s)
 {
     char text[1024];
@@ -225,6 +226,12 @@ static int read_stat(const char *path, struct stat_line *s)
         return 0;
     snprintf(s->name, sizeof s->name, "%.*s", (int)(right - left - 1), left + 1);
     return 1;
+}
+
+/* After read_stat() has given nothing. */
+static int is_gone(void)
+{
+    return errno == ENOENT || errno == ESRCH;
 }
 
 static int read_stat_of(pid_t pid, struct stat_line *s)
@@ -348,7 +355,10 @@ size_t cf_observed_find(struct cf_observed *t)
     if (t->no_children) {
         fresh = add_by_parents(t);
     } else {
-        fresh = add_children(t, getpid());
+        /* ours at any rate: one that stands must be let go, whatever a list lacks */
+        for (unsigned i = 0; i < t->commands; i++)
+            fresh += t->command[i].ended ? 0 : add(t, t->command[i].pid);
+        fresh += add_children(t, getpid());
         for (size_t i = 0; i < t->count; i++) /* grows */
             if (t->observed[i].mark == t->mark)
                 fresh += add_children(t, t->observed[i].pid);
@@ -358,7 +368,7 @@ size_t cf_observed_find(struct cf_observed *t)
         struct stat_line s;
 
         /* lists of children may leave some out while others end: proc_tid_children(5) */
-        if (o->mark != t->mark && (!read_stat_of(o->pid, &s) || s.start != o->start))
+        if (o->mark != t->mark && (read_stat_of(o->pid, &s) ? s.start != o->start : is_gone()))
             o->gone = 1;
         if (!o->gone || !(o->fresh || o->ended))
             t->observed[kept++] = *o;
@@ -412,17 +422,21 @@ static int stands(const struct cf_observed *t, pid_t pid)
 }
 
 /* To this process and no other: its number may be another's by now, which a pidfd that was opened
-   before we look rules out. Linux before 5.3 has none. */
+   before we look rules out. Linux before 5.3 has none. Where the system does not let us look, a
+   process is not stopped, but is let go: it would stand for ever. */
 static void send_signal(struct cf_observed_task *o, int number)
 {
     struct stat_line s;
-    int fd;
+    int fd, known;
 
     if (o->gone)
         return;
     fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
-    if (!read_stat_of(o->pid, &s) || s.start != o->start)
+    known = read_stat_of(o->pid, &s);
+    if (known ? s.start != o->start : is_gone())
         o->gone = 1;
+    else if (!known && number != SIGCONT)
+        ;
     else if (fd >= 0)
         (void)syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
     else
