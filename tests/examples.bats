@@ -155,6 +155,7 @@ runs() {
     runs "$ROOT/pipelines/cf-pipelines.7" "$ROOT"/kmod/*.4
 }
 
+# bats test_tags=slow
 @test "what is not run is in some page, and enough is run" {
     need aarch64-linux-gnu-gcc "the cross compiler, without which a part above is left out"
     local begin reason
