@@ -6,9 +6,9 @@
 #   make             build every program into build/bin
 #   make tests       build what the tests are made of, for tests/run
 #   make demo        install what is needed, build, record a real program and show the result
-#   make check       install what is needed, build, run the tests (seven to eight minutes on two
-#                    cores, ALL=1 three more; at first it fetches Debian kernels to test in, 250 MB,
-#                    into ~/.cache/cacheflow)
+#   make check       install what is needed, build, run the tests (seven minutes on two cores,
+#                    nine with ALL=1; at first it fetches Debian kernels to test in, 250 MB, into
+#                    ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, calls that fail one by one in every program, a
 #                    trace of many gigabytes of addresses, and `make mutate`; TIME=600 a fuzz target
 #   make fuzz        libFuzzer makes up inputs, TIME=60 seconds a target; TARGET=rank is one of them;

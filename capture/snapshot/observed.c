@@ -435,12 +435,9 @@ static void send_signal(struct cf_observed_task *o, int number)
     known = read_stat_of(o->pid, &s);
     if (known ? s.start != o->start : is_gone())
         o->gone = 1;
-    else if (!known && number != SIGCONT)
-        ;
-    else if (fd >= 0)
-        (void)syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
-    else
-        (void)kill(o->pid, number);
+    else if (known || number == SIGCONT)
+        (void)(fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, number, NULL, 0)
+                       : kill(o->pid, number));
     if (fd >= 0)
         close(fd);
 }
