@@ -75,8 +75,8 @@ static void hints(const struct cf_survey *s)
     }
     if (over && !s->tool.quiet)
         cf_warn(&s->tool,
-                "%zu snapshots list more lines than the cache has: its stated sets and ways are too "
-                "few, or rows have no set, way and address and are taken for a line each",
+                "%zu snapshots list more lines than the cache has: its sets and ways are stated "
+                "too low, or rows have no set, way and address and are taken for a line each",
                 over);
     if (shared && !s->tool.quiet)
         cf_warn(&s->tool,

@@ -210,7 +210,7 @@ END
     [[ -z $stderr ]]
     printf 'snapshot,pid\n1,7\n1,8\n1,9\n' | stream nameless.cf -t line
     run -0 --separate-stderr cf-occupancy --lines 2 nameless.cf
-    has '1 snapshots list more lines than the cache has: its stated sets and ways are too few, or rows have no set' "$stderr"
+    has '1 snapshots list more lines than the cache has: its sets and ways are stated too low, or rows have no set' "$stderr"
 }
 
 @test "names with commas, control characters and markup do no harm" {
