@@ -88,7 +88,7 @@ static void parse(struct capture *k, int argc, char **argv)
 {
     struct options *o = &k->o;
     const struct cf_option table[] = {
-        {"on", 0, CF_TEXT(&o->on)},
+        {"on", 0, CF_TEXT(&o->on), .reads = CF_READS_MACHINE},
         {"noise", 0, CF_CALL(parse_noise, &o->noise), .given = &o->noisy, .may_lack = 1},
         {"by", 0, CF_WORD(&o->by, "misses time", BY_MISSES)},
         {"event", 0, CF_TEXT(&o->event)},

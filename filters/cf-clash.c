@@ -50,7 +50,7 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
     const struct cf_option table[] = {
         {"names", 0, CF_TEXT(&o->names)},
         {"lengths", 0, CF_WORD(&o->lengths, "repeat stretch once phases", 0)},
-        {"slowdown", 0, CF_TEXT(&o->slowdown)},
+        {"slowdown", 0, CF_TEXT(&o->slowdown), .reads = CF_READS_FILE},
         {"correlation", 0, CF_FLAG(&o->correlation)},
         {"no-self", 0, CF_FLAG(&o->no_self)},
         {"level", 0, CF_NUMBER(&o->level, 1, 255)},

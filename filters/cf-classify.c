@@ -68,15 +68,6 @@ struct run {
     struct parts parts;
 };
 
-static void add_machine(const struct cf_tool *t, void *run, const char *option, char *text)
-{
-    struct run *r = run;
-
-    if (r->machines == MOST_MACHINES)
-        cf_die(t, CF_EXIT_USAGE, "%s: more than %d machines", option, MOST_MACHINES);
-    r->c[r->machines++].o.machine = text;
-}
-
 static void set_rule(const struct cf_tool *t, void *run, const char *option, char *text)
 {
     struct run *r = run;
@@ -105,14 +96,12 @@ static void check(const struct run *r, const struct options *o)
 }
 
 /* Each machine has all options. */
-static void share_options(struct run *r, const struct options *o)
+static void share_options(struct run *r, const struct options *o, const char *const *machine)
 {
     r->machines += !r->machines; /* the rule says that there is none */
     for (unsigned i = 0; i < r->machines; i++) {
-        const char *machine = r->c[i].o.machine;
-
         r->c[i].o = *o;
-        r->c[i].o.machine = machine;
+        r->c[i].o.machine = machine[i];
         r->c[i].tool = &r->tool;
     }
 }
@@ -123,8 +112,9 @@ static void parse(struct run *r, int argc, char **argv)
     struct options *o = &r->c[0].o;
     struct cf_cacheperf_config *p = &o->cacheperf;
     int *set = &o->cacheperf_given;
+    const char *machine[MOST_MACHINES] = {NULL};
     const struct cf_option table[] = {
-        {"machine", 'm', CF_CALL(add_machine, r)},
+        {"machine", 'm', CF_TEXTS(machine, &r->machines, MOST_MACHINES), .reads = CF_READS_MACHINE},
         {"rule", 0, CF_CALL(set_rule, r)},
         {"level", 0, CF_TEXT(&o->level)},
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES), .given = &o->cores_given},
@@ -168,7 +158,7 @@ static void parse(struct run *r, int argc, char **argv)
     cf_output_check(t, &r->picture);
     o->streams = !r->summary || r->output;
     check(r, o);
-    share_options(r, o);
+    share_options(r, o, machine);
 }
 
 static const unsigned with_hit[] = {CF_CLASS, CF_HIT, 0};

@@ -45,7 +45,7 @@ static void parse(struct work *w, int argc, char **argv)
     int summary = 0;
     const struct cf_option table[] = {
         {"pairs", 0, CF_FLAG(&o->pairs)},
-        {"against", 0, CF_TEXT(&o->against)},
+        {"against", 0, CF_TEXT(&o->against), .reads = CF_READS_FILE},
         {"virtual", 0, CF_FLAG(&o->virtual)},
         {"summary", 0, CF_FLAG(&summary)},
         {"by", 0, CF_WORD(&o->by, "process set", BY_PROCESS)},

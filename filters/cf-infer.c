@@ -48,8 +48,8 @@ static void parse(struct infer *f, int argc, char **argv)
 {
     struct options *o = &f->o;
     const struct cf_option table[] = {
-        {"assume", 0, CF_TEXT(&o->assume)},
-        {"compare", 0, CF_TEXT(&o->compare)},
+        {"assume", 0, CF_TEXT(&o->assume), .reads = CF_READS_MACHINE},
+        {"compare", 0, CF_TEXT(&o->compare), .reads = CF_READS_MACHINE},
         {"least", 0, CF_CALL(set_least, &o->least)},
         CF_PICTURE_OPTIONS(&o->output),
         CF_FORM_OPTIONS,

@@ -51,7 +51,7 @@ static void parse(struct latency *l, int argc, char **argv)
     const char **stated = cf_tool_room(&l->tool, (size_t)argc, sizeof *stated);
     unsigned count = 0, level_column = 0;
     const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&l->machine_name)},
+        {"machine", 'm', CF_TEXT(&l->machine_name), .reads = CF_READS_MACHINE},
         {"latency", 0, CF_TEXTS(stated, &count, (unsigned)argc)},
         {"cores", 0, CF_NUMBER(&l->core_count, 1, CF_MAX_CORES)},
         {"level-column", 0, CF_WORD(&level_column, "hit level", 0)},

@@ -66,7 +66,7 @@ static void parse(struct mrc *m, int argc, char **argv)
         {"at", 0, CF_CALL(cf_parse_rising, &m->o.at)},
         {"line-size", 0, CF_POWER(&m->o.line_size, 1, UINT64_MAX)},
         {"sets", 0, CF_NUMBER(&m->o.sets, 1, UINT32_MAX)},
-        {"machine", 'm', CF_TEXT(&m->o.machine)},
+        {"machine", 'm', CF_TEXT(&m->o.machine), .reads = CF_READS_MACHINE},
         CF_PARTIAL_OPTION(&m->partial),
         CF_PICTURE_OPTIONS(&m->o.output),
         CF_FORM_OPTIONS,

@@ -48,9 +48,9 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
     uint64_t page_size = 4096;
     int mode_given = 0;
     const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&machine)},
+        {"machine", 'm', CF_TEXT(&machine), .reads = CF_READS_MACHINE},
         {"mode", 0, CF_WORD(&mode, "cached uncached", 0), .given = &mode_given},
-        {"rank", 0, CF_TEXT(&p->rank)},
+        {"rank", 0, CF_TEXT(&p->rank), .reads = CF_READS_FILE},
         {"latency", 0, CF_TEXTS(stated, &count, MOST_LATENCIES)},
         {"cores", 0, CF_NUMBER(&p->paged.cores, 1, CF_MAX_CORES)},
         {"seed", 0, CF_NUMBER(&p->paged.seed, 0, UINT64_MAX)},

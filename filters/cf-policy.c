@@ -98,7 +98,7 @@ static void parse(struct work *w, int argc, char **argv)
         {"choices", 0, CF_FILE(&o->ways)},
         {"ways", 0, CF_OLD("choices")},
         {"survivors", 0, CF_FILE(&o->survivors)},
-        {"accesses", 0, CF_TEXT(&o->accesses)},
+        {"accesses", 0, CF_TEXT(&o->accesses), .reads = CF_READS_FILE},
         {"policies", 0, CF_FILE(&o->policies)},
         {"watch", 0, CF_CALL(cf_parse_rising, &o->line), .given = &o->filtered},
         {"lines", 0, CF_OLD("watch")},

@@ -117,10 +117,10 @@ static int parse(struct report *r, struct page_options *o, struct findings_optio
     const struct cf_option table[] = {
         {"leon4", 0, CF_FLAG(&g.leon4)},
         {"cacheperf", 0, CF_FLAG(&g.cacheperf)},
-        {"counters", 0, CF_TEXT(&r->o.counters), .given = &g.counters},
+        {"counters", 0, CF_TEXT(&r->o.counters), .given = &g.counters, .reads = CF_READS_FILE},
         {"l2-event", 0, CF_TEXT(&r->o.l2_event), .given = &g.event},
         {"cpu", 0, CF_NUMBER(&cpu, 0, UINT32_MAX), .given = &g.cpu},
-        {"machine", 'm', CF_TEXT(&r->o.machine), .given = &g.machine},
+        {"machine", 'm', CF_TEXT(&r->o.machine), .given = &g.machine, .reads = CF_READS_MACHINE},
         {"ratio", 0, CF_FRACTION(&f->ratio, 1, 1e6, 0), .given = &g.ratio},
         {"callgrind", 0, CF_FILE(&f->callgrind)},
         {"source-dir", 0, CF_TEXTS(f->dir, &f->dirs, CF_SOURCE_DIRS)},

@@ -68,7 +68,7 @@ static void parse(struct sample *s, int argc, char **argv)
     struct cf_fine_options *f = &s->o.fine;
     const uint64_t longest = (uint64_t)1 << 48;
     const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&s->machine_name)},
+        {"machine", 'm', CF_TEXT(&s->machine_name), .reads = CF_READS_MACHINE},
         {"loads", 0, CF_NUMBER(&s->o.loads, 0, longest)},
         {"stores", 0, CF_NUMBER(&s->o.stores, 0, longest)},
         {"jitter", 0, CF_NUMBER(&s->o.jitter, 0, 99)},

@@ -779,13 +779,14 @@ END
     ln -sf x.cf link.cf
     mkdir -p folder
     cp x.csv folder/cachedump0.csv
-    kept=$(cat x.cf x.csv y.csv folder/* | sha256sum)
+    cp "$ROOT/formats/machines/raspberry-pi-4.yaml" m.yaml
+    kept=$(cat x.cf x.csv y.csv m.yaml folder/* | sha256sum)
     while read -r p options; do
         # shellcheck disable=SC2086
         go "$p" $options <x.cf
         expect "$p" 2 "for $options"
         grep -q 'is an input, which the output would replace' err || complain "$p" "does not say that its input would be lost: $options" err
-        [[ $(cat x.cf x.csv y.csv folder/* | sha256sum) == "$kept" && -L link.cf ]] || complain "$p" "has written a file: $options"
+        [[ $(cat x.cf x.csv y.csv m.yaml folder/* | sha256sum) == "$kept" && -L link.cf ]] || complain "$p" "has written a file: $options"
     done <<'END'
 cf-cat -o x.cf x.cf
 cf-cat -o x.cf
@@ -797,7 +798,17 @@ cf-capture-perf-data -o x.csv x.csv
 cf-capture-csv -o x.csv --with map=x.csv y.csv
 cf-capture-csv -o x.csv --with map=y.csv x.csv
 cf-capture-dumpcache -o folder/cachedump0.csv folder
+cf-cache -o m.yaml -m m.yaml x.cf
+cf-cache --summary=m.yaml -m ./folder/../m.yaml x.cf
+cf-classify -o m.yaml -m raspberry-pi-4 -m ./m.yaml x.cf
+cf-infer --picture m.yaml --assume ./m.yaml x.cf
+cf-rank --picture x.csv --before x.csv x.cf
+cf-pages -o x.csv --rank x.csv x.cf
+cf-capture-probe -o m.yaml --on ./m.yaml
 END
+    # a machine that is installed is no file of its name
+    cp x.cf raspberry-pi-4
+    run -0 cf-cache -q -m raspberry-pi-4 -o raspberry-pi-4 x.cf
     # what a program is given is its own
     run -0 cf-capture-trace -q -o x.csv --command-output /dev/null -- cat x.csv
     verdict

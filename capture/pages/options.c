@@ -163,7 +163,7 @@ void pages_options(struct pages *k, int argc, char **argv)
         {"mode", 0, CF_WORD(&o->mode, "cached uncached", CF_PAGES_ONLY), .given = &mode_given},
         {"group", 0, CF_NUMBER(&o->group, 1, 1 << 20)},
         {"bisect", 0, CF_FLAG(&o->bisect)},
-        {"rank", 0, CF_TEXT(&o->rank)},
+        {"rank", 0, CF_TEXT(&o->rank), .reads = CF_READS_FILE},
         {"migrate", 0, CF_NUMBER(&o->migrate, 1, UINT32_MAX)},
         {"resume", 0, CF_FLAG(&o->resume)},
         {"counters", 0, CF_TEXT(&o->counters)},

@@ -132,12 +132,18 @@ static int load_installed(const struct report *to, const char *name, struct cf_m
     return -1;
 }
 
+int cf_machine_is_file(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
+}
+
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size)
 {
     struct cf_machine *m = calloc(1, sizeof *m);
     int refused = 0;
     struct report to = {name, problem, size, &refused};
-    size_t length = strlen(name);
     int status;
 
     if (size)
@@ -147,7 +153,7 @@ struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size)
         errno = refused;
         return NULL;
     }
-    if (strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0))
+    if (cf_machine_is_file(name))
         status = cfm_load_file(&to, name, m);
     else if (strcmp(name, "host") == 0)
         status = cfm_load_host(&to, m);

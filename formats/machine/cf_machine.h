@@ -112,7 +112,10 @@ struct cf_machine {
     enum cf_latency_rule latency_rule;
 };
 
-/* Reads a description: a path (has a '/' or ends in .yaml), the name of one that is installed, or
+/* Whether a machine is given by its path: has a '/' or ends in .yaml. */
+int cf_machine_is_file(const char *name);
+
+/* Reads a description: a path, the name of one that is installed, or
    "host". NULL when it does not exist or breaks the schema; `problem` then holds
    "FILE:LINE: what is wrong: what to do", and errno is 0, or says why the environment refused. */
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size) CF_MUST_CHECK;

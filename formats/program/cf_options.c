@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/base/cf_target.h"
+#include "formats/machine/cf_machine.h"
 #include "formats/program/cf_options.h"
 
 enum { MOST = 48, NAME = 64, FIRST = 256 };
@@ -175,17 +176,34 @@ static void check_files(const struct cf_tool *t, const struct cf_option *table)
         }
 }
 
+static void apart_from(const struct cf_tool *t, const char *output, const struct cf_option *source)
+{
+    const char *const *text = source->to;
+    const unsigned texts =
+        source->takes == CF_TAKES_TEXTS ? *(const unsigned *)source->second : *text != NULL;
+
+    for (unsigned i = 0; i < texts; i++)
+        if (source->reads == CF_READS_FILE || cf_machine_is_file(text[i]))
+            cf_tool_apart(t, output, text[i]);
+}
+
 /* What is read would be lost to what is written. A command has arguments of its own. */
 static void check_inputs(const struct cf_tool *t, const struct cf_option *table, char *const *input,
                          int inputs)
 {
-    const struct cf_option *o = table, *end = table;
+    const struct cf_option *end = table;
 
     while (end->name)
         end++;
-    for (; o->name && end->takes != CF_TAKES_COMMAND_END; o++)
-        for (int i = 0; o->written && (i < inputs || !i); i++)
+    for (const struct cf_option *o = table; o < end; o++) {
+        if (!o->written)
+            continue;
+        for (int i = 0; end->takes != CF_TAKES_COMMAND_END && (i < inputs || !i); i++)
             cf_tool_apart(t, *(const char **)o->to, inputs ? input[i] : "-");
+        for (const struct cf_option *source = table; source < end; source++)
+            if (source->reads)
+                apart_from(t, *(const char **)o->to, source);
+    }
 }
 
 void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table)

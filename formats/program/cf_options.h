@@ -43,6 +43,10 @@ enum cf_takes {
     CF_TAKES_CALL,
 };
 
+/* What a text names that the program reads, and must not write: a file; a machine, which is one where
+   cf_machine_is_file() says so. */
+enum cf_reads { CF_READS_NONE, CF_READS_FILE, CF_READS_MACHINE };
+
 struct cf_option {
     const char *name; /* without the dashes */
     char letter;      /* short name, 0 for none */
@@ -52,8 +56,9 @@ struct cf_option {
     unsigned ends; /* enum cf_ends */
     const char *words;
     void (*call)(const struct cf_tool *t, void *to, const char *option, char *text);
-    int *given;   /* set to 1 where the option is given, or NULL */
-    int written;  /* the text names a file that the program writes */
+    int *given;  /* set to 1 where the option is given, or NULL */
+    int written; /* the text names a file that the program writes */
+    enum cf_reads reads;
     int may_lack; /* --name or --name=TEXT: the text is NULL where there is none */
 };
 
@@ -130,7 +135,8 @@ struct cf_option {
 
 /* Acts on all options of the command line in their order; optind is then the first argument that is
    none. Exits with CF_EXIT_USAGE and a message where one is unknown or its value bad, where two
-   name the same file to be written, or one names a file that is among the arguments behind. */
+   name the same file to be written, or one names a file that another reads, or that is among the
+   arguments behind. */
 void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table);
 
 #endif

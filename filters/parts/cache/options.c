@@ -46,7 +46,7 @@ void options_read(struct options *o, struct cf_tool *t, int argc, char **argv)
     struct frame_options *f = &o->frame;
     uint64_t memory = (uint64_t)4 << 30, page = 4096;
     const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&o->machine)},
+        {"machine", 'm', CF_TEXT(&o->machine), .reads = CF_READS_MACHINE},
         {"summary", 0, CF_FILE(&o->summary_file), .given = &o->summary, .may_lack = 1},
         CF_FORM_OPTIONS,
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
