@@ -35,7 +35,7 @@ kinds() {
 
 # bats test_tags=slow
 @test "annotators: status 3 and a message, or the same output" {
-    kinds annotator
+    kinds annotator maker
 }
 
 # bats test_tags=slow

@@ -228,8 +228,7 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
         widen(b, cf_u32(f, CF_TID), r);
         break;
     case CF_RANK_STACK:
-        if (cf_paths_of(k->paths, f, k->sums->some, a) != 0)
-            return NULL;
+        cf_must(k->tool, cf_paths_of(k->paths, f, k->sums->some, a));
         for (uint32_t i = 0; r->at && i < r->count; i++)
             a[i] = a[row(r, i)]; /* rows rise */
         widen(b, NULL, r);

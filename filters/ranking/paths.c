@@ -145,12 +145,14 @@ int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f)
     }
     if (f->table == CF_TASK)
         for (uint32_t i = 0; pid && parent && op && i < f->rows; i++) {
-            uint64_t *of = op[i] == CF_BEGIN && parent[i] && parent[i] != pid[i]
-                               ? cf_counts_at(p->parents, 0, pid[i])
-                               : NULL;
+            uint64_t *of;
 
-            if (of)
-                *of = (uint64_t)parent[i] + 1;
+            if (op[i] != CF_BEGIN || !parent[i] || parent[i] == pid[i])
+                continue;
+            of = cf_counts_at(p->parents, 0, pid[i]);
+            if (!of)
+                return -1;
+            *of = (uint64_t)parent[i] + 1;
         }
     for (uint32_t i = 0; f->table == CF_STACK && node && function && i < f->rows; i++) {
         const uint32_t of = pid ? pid[i] : 0, callers = parent ? find(p, of, parent[i]) : 0;
