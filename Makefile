@@ -174,14 +174,16 @@ $(call say,LD,$@)
 $(Q)mkdir -p $(@D)
 $(Q)$(link) -o $@.new $(filter %.o %.a,$^) $(LIBS_$(@F)) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 endef
-# Sources named _simd.c are compiled for each processor of formats/base/cf_cpu.h.
+# Sources named _simd.c or _simd512.c are compiled for the processors of formats/base/cf_cpu.h.
 ARCH      := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
-SIMD      := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
+SIMD      := base $(if $(filter x86_64,$(ARCH)),avx2)
+SIMD512   := $(SIMD) $(if $(filter x86_64,$(ARCH)),avx512)
 SIMD_base :=
 SIMD_avx2 := -mavx2 -mbmi -mbmi2 -mpopcnt
 SIMD_avx512 := $(SIMD_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
-objects = $(patsubst %.c,$(B)/obj/%.o,$(filter-out %_simd.c,$(1))) $(foreach s,$(SIMD),\
-	$(patsubst %.c,$(B)/obj/%.$s.o,$(filter %_simd.c,$(1))))
+objects = $(patsubst %.c,$(B)/obj/%.o,$(filter-out %_simd.c %_simd512.c,$(1))) \
+	$(foreach s,$(SIMD),$(patsubst %.c,$(B)/obj/%.$s.o,$(filter %_simd.c,$(1)))) \
+	$(foreach s,$(SIMD512),$(patsubst %.c,$(B)/obj/%.$s.o,$(filter %_simd512.c,$(1))))
 
 all: $(PROGRAMS:%=$(B)/bin/%) $(LIBCF) $(MACHINES:formats/machines/%=$(B)/share/cacheflow/machines/%) $(B)/man.list
 
@@ -191,7 +193,7 @@ all: $(EXTRA) $(if $(wildcard capture/trace/build.mk),cftrace)
 
 # Rewritten only when the flags change, so that other flags mean a new build.
 $(B)/flags: FORCE
-	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(compile) / $(link) / $(SIMD) / $(VG_CC) $(VG_CFLAGS) $(VG_LIB))' >$@.$$$$; \
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(compile) / $(link) / $(SIMD512) / $(VG_CC) $(VG_CFLAGS) $(VG_LIB))' >$@.$$$$; \
 	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 $(B)/obj/%.o: %.c $(B)/flags
@@ -200,13 +202,14 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(Q)$(compile) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@ $<
 
 define simd
-$(B)/obj/%_simd.$(1).o: %_simd.c $(B)/flags
+$(B)/obj/%_$(2).$(1).o: %_$(2).c $(B)/flags
 	$$(call say,CC,$$< for $(1))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(compile) -DCF_SIMD_FOR=$(1) $(SIMD_$(1)) -ffp-contract=off -MMD -MP -MT $$@ \
 		-MF $$(@:.o=.d) -c -o $$@ $$<
 endef
-$(foreach s,$(SIMD),$(eval $(call simd,$s)))
+$(foreach s,$(SIMD),$(eval $(call simd,$s,simd)))
+$(foreach s,$(SIMD512),$(eval $(call simd,$s,simd512)))
 
 # Taken in by .incbin, of which the compiler does not tell.
 page_files = $(wildcard $(foreach kind,html css js,filters/$(1)*.$(kind)))

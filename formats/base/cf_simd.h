@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_simd.h - vectors of 64-bit values for the sources that are named _simd.c: the compiler's
+ * cf_simd.h - vectors of 64-bit values for sources named _simd.c and _simd512.c: the compiler's
  * vector types, of the length that the processor has that it compiles for, and what these cannot
  * say. Arithmetic, logic and shifts by the same number are the operators of C.
  */
@@ -112,9 +112,6 @@ CF_INLINE cf_vec cf_vec_pick(unsigned bits, cf_vec yes, cf_vec no)
 /* A bit for each of 64 bytes that is `value`. */
 CF_INLINE uint64_t cf_bytes_equal(const uint8_t *byte, uint8_t value)
 {
-#if defined(CF_SIMD_AVX512)
-    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(byte), _mm512_set1_epi8((char)value));
-#else
     uint64_t mask = 0;
 
 #ifdef __x86_64__
@@ -138,7 +135,6 @@ CF_INLINE uint64_t cf_bytes_equal(const uint8_t *byte, uint8_t value)
     }
 #endif
     return mask;
-#endif
 }
 
 #endif

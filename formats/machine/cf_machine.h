@@ -44,7 +44,7 @@ enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
     P(CF_MASTER_INDEX, "master-index", 0, CF_POLICY_BY_CORE)
 
 enum cf_policy_trait {
-    CF_POLICY_AGE = 1,          /* the oldest way goes, of LRU or FIFO: cache_simd.c has both */
+    CF_POLICY_AGE = 1,          /* the oldest way goes, of LRU or FIFO: cache_simd512.c has both */
     CF_POLICY_ARRIVAL = 2,      /* hits do not matter to it */
     CF_POLICY_RANDOM = 4,       /* it draws random numbers */
     CF_POLICY_POWER_OF_TWO = 8, /* of ways is what it wants */

@@ -43,8 +43,8 @@ enum cf_takes {
     CF_TAKES_CALL,
 };
 
-/* What a text names that the program reads, and must not write: a file; a machine, which is one where
-   cf_machine_is_file() says so. */
+/* What a text names that the program reads, and must not write: a file; a machine, which is one
+   where cf_machine_is_file() says so. */
 enum cf_reads { CF_READS_NONE, CF_READS_FILE, CF_READS_MACHINE };
 
 struct cf_option {

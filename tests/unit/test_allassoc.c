@@ -80,8 +80,8 @@ static void slow(uint32_t sets, uint32_t ways, uint32_t count)
 }
 
 /* For which processors the code is run. */
-enum { MODES = 3 };
-static const char *const mode_name[MODES] = {"avx512", "avx2", "base"};
+enum { MODES = 2 };
+static const char *const mode_name[MODES] = {"avx2", "base"};
 
 static unsigned bad[MODES];
 

@@ -9,8 +9,8 @@
 static uint64_t again[BIG];
 
 /* For which processors the code is run. */
-enum { CODES = 3 };
-static const char *const code_name[CODES] = {"avx512", "avx2", "base"};
+enum { CODES = 2 };
+static const char *const code_name[CODES] = {"avx2", "base"};
 
 static struct cf_stack *new_stack(const struct cf_stack_config *c, unsigned code)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache.c - one cache: its making, batches and single steps (see cache.h). How a set is searched
- * and changed stands in cache_steps.h, cache_simd.c and cache_ways_simd.c.
+ * and changed stands in cache_steps.h, cache_simd512.c and cache_ways_simd.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static cf_cache_runner *choose_runner(struct cf_cache *c)
 {
     if (c->physical)
         return CF_SIMD_CHOICE(cf_ways_runner)(c);
-    return c->ways > CF_WAYS_MOST ? NULL : CF_SIMD_CHOICE(cf_ordered_runner)(c);
+    return c->ways > CF_WAYS_MOST ? NULL : CF_SIMD512_CHOICE(cf_ordered_runner)(c);
 }
 
 void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)

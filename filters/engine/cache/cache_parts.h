@@ -63,7 +63,7 @@ static inline void cf_cache_reach(const struct cf_cache *c, uint32_t set)
 typedef cf_cache_runner *cf_cache_choice(struct cf_cache *c);
 typedef void cf_ways_toucher(struct cf_cache *c, uint32_t set, uint32_t way);
 typedef uint64_t cf_ways_inserter(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways);
-CF_SIMD_CODE(cf_cache_choice, cf_ordered_runner);
+CF_SIMD512_CODE(cf_cache_choice, cf_ordered_runner);
 CF_SIMD_CODE(cf_cache_choice, cf_ways_runner);
 CF_SIMD_CODE(cf_ways_toucher, cf_ways_touch);
 CF_SIMD_CODE(cf_ways_inserter, cf_ways_insert);

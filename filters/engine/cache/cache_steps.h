@@ -3,7 +3,7 @@
  * cache_steps.h - the single steps of cache.h, inlined: for cache.c and for what is compiled for
  * each processor.
  *
- * In an ordered cache LRU is the stack of Mattson, Gecsei, Slutz and Traiger (see cache_simd.c).
+ * In an ordered cache LRU is the stack of Mattson, Gecsei, Slutz and Traiger (see cache_simd512.c).
  */
 #ifndef CF_CACHE_STEPS_H
 #define CF_CACHE_STEPS_H

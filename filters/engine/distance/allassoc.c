@@ -94,10 +94,6 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
     a->run = CF_SIMD_CHOICE(cf_allassoc_run);
     for (a->room = 16; a->room < ways;)
         a->room *= 2;
-#ifdef __x86_64__
-    if (a->room == 16 && cf_cpu() == CF_CPU_AVX512) /* half a vector */
-        a->run = cf_allassoc_run_avx2;
-#endif
     if (make_sets(a, sets) != 0) {
         cf_allassoc_free(a);
         return NULL;

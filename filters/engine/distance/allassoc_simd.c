@@ -51,9 +51,7 @@ typedef int16_t lanes __attribute__((vector_size(CF_LANES * 8), may_alias));
 CF_INLINE uint32_t equal(const uint16_t *list, uint16_t wanted)
 {
     const lanes all = (lanes){0} + (int16_t)wanted, *n = (const lanes *)list;
-#if defined(CF_SIMD_AVX512)
-    return _mm512_cmpeq_epi16_mask((__m512i)*n, (__m512i)all);
-#elif defined(CF_SIMD_AVX2)
+#if defined(CF_SIMD_AVX2)
     return (uint32_t)_mm256_movemask_epi8((__m256i)(*n == all));
 #elif defined(__x86_64__)
     return (uint32_t)_mm_movemask_epi8(

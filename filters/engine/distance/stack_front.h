@@ -10,7 +10,7 @@
  * A list in which the line that is referenced moves to the front serves batches that vectors are
  * not worth preparing for. On programs it is as fast as vectors of 128 bits (68 against 71 million
  * references a second; within 64 sets 113 against 85), which therefore have nothing else; those of
- * 256 and 512 bits are 1.6 times as fast and more.
+ * 256 bits are 1.6 times as fast and more. Those of 512 are no faster than these.
  */
 #ifndef CF_STACK_FRONT_H
 #define CF_STACK_FRONT_H
@@ -18,7 +18,7 @@
 #include "filters/engine/distance/stack_parts.h"
 #include "formats/base/cf_simd.h"
 
-#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
+#ifdef CF_SIMD_AVX2
 /* One for each position; none is negative. */
 typedef int16_t lanes __attribute__((vector_size(CF_LANES * 8), may_alias));
 
@@ -57,11 +57,7 @@ CF_INLINE void put(lanes *of, positions at, int16_t old, int16_t new)
 
 CF_INLINE uint32_t bits(positions at)
 {
-#ifdef CF_SIMD_AVX512
-    return _mm512_movepi16_mask((__m512i)at.v[0]);
-#else
     return (uint32_t)_mm256_movemask_epi8(_mm256_packs_epi16((__m256i)at.v[0], (__m256i)at.v[1]));
-#endif
 }
 
 CF_INLINE __m256i smaller_half(const lanes *of)
@@ -82,11 +78,7 @@ CF_INLINE int16_t smallest(const lanes *of)
 /* The position of which the i-th lane is: bits() mixes the halves of two vectors. */
 CF_INLINE unsigned position(unsigned i)
 {
-#ifdef CF_SIMD_AVX2
     return (i & 7) | (i >> 3 & 1) << 4 | (i >> 4 & 1) << 3;
-#else
-    return i;
-#endif
 }
 
 CF_INLINE int16_t tag_of(uint64_t line)
@@ -209,7 +201,7 @@ static uint32_t list_front(const struct stack *s, struct stack_work *w, const ui
 CF_INLINE uint32_t find_front(const struct stack *s, struct stack_work *w, const uint64_t *line,
                               uint32_t n, uint64_t *dist)
 {
-#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
+#ifdef CF_SIMD_AVX2
     enum { BRIEF = 96 };
 
     if (s->count == STACK_FRONT && n >= BRIEF)

@@ -69,9 +69,7 @@ CF_INLINE halves low(cf_vec a, cf_vec b)
 {
     const halves x = (halves)a, y = (halves)b;
 
-#if defined(CF_SIMD_AVX512)
-    return __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-#elif defined(CF_SIMD_AVX2)
+#if defined(CF_SIMD_AVX2)
     return __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14);
 #else
     return __builtin_shufflevector(x, y, 0, 2, 4, 6);
@@ -81,9 +79,7 @@ CF_INLINE halves low(cf_vec a, cf_vec b)
 /* A bit for each half whose top bit is set. */
 CF_INLINE uint64_t tops(halves v)
 {
-#if defined(CF_SIMD_AVX512)
-    return _mm512_movepi32_mask((__m512i)v);
-#elif defined(CF_SIMD_AVX2)
+#if defined(CF_SIMD_AVX2)
     return (unsigned)_mm256_movemask_ps((__m256)v);
 #elif defined(__x86_64__)
     return (unsigned)_mm_movemask_ps((__m128)v);
@@ -97,7 +93,7 @@ CF_INLINE uint64_t tops(halves v)
 /* A bit for each lane of two vectors that is equal in `was`. */
 CF_INLINE uint64_t equal(cf_vec a, cf_vec was_a, cf_vec b, cf_vec was_b)
 {
-#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
+#if defined(CF_SIMD_AVX2)
     return cf_vec_equal(a, was_a) | (uint64_t)cf_vec_equal(b, was_b) << CF_LANES;
 #else
     const halves x = (halves)(a ^ was_a), y = (halves)(b ^ was_b); /* SSE2 compares halves */
@@ -250,40 +246,8 @@ CF_INLINE uint64_t any_of(uint64_t rows, uint64_t ends)
     return ((rows & ~ends) + ~ends) | rows;
 }
 
-#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
-#ifdef CF_SIMD_AVX512
+#ifdef CF_SIMD_AVX2
 /* Half k & 1 of some lines, each and the one behind it. */
-CF_INLINE cf_vec two_lines(cf_vec l, unsigned k)
-{
-    const cf_vec second = {0, 1, 0, 1, 0, 1, 0, 1};
-
-    return second + (k & 1 ? __builtin_shufflevector(l, l, 4, 4, 5, 5, 6, 6, 7, 7)
-                           : __builtin_shufflevector(l, l, 0, 0, 1, 1, 2, 2, 3, 3));
-}
-
-/* Lines and rows of a vector, packed to the left by a mask; `row` is that of the first. */
-CF_INLINE void pack(uint64_t *lines, uint32_t *rows, cf_vec line, uint32_t row, unsigned those,
-                    unsigned doubled)
-{
-    const __m256i place = doubled ? _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)
-                                  : _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i number = _mm256_add_epi32(_mm256_set1_epi32((int)row), place);
-
-    _mm512_storeu_si512(lines, _mm512_maskz_compress_epi64((__mmask8)those, (__m512i)line));
-    _mm256_storeu_si256((__m256i *)(void *)rows,
-                        _mm256_maskz_compress_epi32((__mmask8)those, number));
-}
-
-CF_INLINE void put_flags(uint8_t *flags, uint64_t store, uint64_t again, uint64_t fetch,
-                         uint64_t second, unsigned count)
-{
-    (void)count;
-    _mm512_storeu_si512(flags, _mm512_maskz_set1_epi8(store, CF_RUN_STORE) |
-                                   _mm512_maskz_set1_epi8(again, CF_RUN_AGAIN) |
-                                   _mm512_maskz_set1_epi8(fetch, CF_RUN_FETCH) |
-                                   _mm512_maskz_set1_epi8(second, CF_RUN_PART));
-}
-#else
 CF_INLINE cf_vec two_lines(cf_vec l, unsigned k)
 {
     const cf_vec second = {0, 1, 0, 1};
@@ -292,6 +256,7 @@ CF_INLINE cf_vec two_lines(cf_vec l, unsigned k)
                            : __builtin_shufflevector(l, l, 0, 0, 1, 1));
 }
 
+/* Lines and rows of a vector, packed to the left by a mask; `row` is that of the first. */
 CF_INLINE void pack(uint64_t *lines, uint32_t *rows, cf_vec line, uint32_t row, unsigned those,
                     unsigned doubled)
 {
@@ -330,7 +295,6 @@ CF_INLINE void put_flags(uint8_t *flags, uint64_t store, uint64_t again, uint64_
         memcpy(flags + k, &eight, 8);
     }
 }
-#endif
 
 /* Lines, rows and flags of the runs: lines stay in registers from where they were compared. */
 CF_INLINE void put(struct cf_runs *r, const struct block *b, const cf_vec *line, uint32_t row,
