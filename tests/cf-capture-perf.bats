@@ -276,6 +276,33 @@ line_of() {
     has "page faults"
 }
 
+@test "anonymous memory keeps its name and pages when more is mapped beside it" {
+    samples
+    cat >beside.c <<'END'
+#include <sys/mman.h>
+static void touch(volatile char *p, int n)
+{
+    for (int i = 0; i < n; i++)
+        p[i * 4096] = 1;
+}
+int main(void)
+{
+    char *a = mmap(0, 100 * 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *b;
+    touch(a, 50);
+    b = mmap(0, 100 * 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    touch(b, 7);
+    touch(a + 50 * 4096, 50);
+    return 0;
+}
+END
+    gcc -O1 -g -o beside beside.c
+    cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- ./beside
+    cf-resolve -q t.cf | cf-select --function touch --region '*anon*' |
+        cf-cat --csv --columns region,page | tail -n +2 >faults
+    [[ $(cut -d, -f1 faults | uniq -c | awk '{ print $1 }' | paste -sd' ') == "50 7 50" ]]
+    [[ $(tail -n 1 faults) == "$(head -n 1 faults | cut -d, -f1),99" ]]
+}
+
 @test "what runs in the library that records objects is no sample; without objects it is not there" {
     samples
     run -7 --separate-stderr cf-capture-perf --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 2

@@ -521,6 +521,48 @@ END
     grep -qF "$P/p" labels
 }
 
+@test "a child of fork has its parent's names and pages of what both have" {
+    cat >forks.c <<'END'
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { PAGE = 4096, PAGES = 40 };
+static volatile char data[PAGES * PAGE] = {1}, zero[PAGES * PAGE];
+static volatile char *a, *b, *heap;
+static void touch(void)
+{
+    for (int i = 0; i < PAGES * PAGE; i += PAGE)
+        data[i] = zero[i] = a[i] = b[i] = heap[i] = 1;
+}
+int main(void)
+{
+    a = mmap(0, PAGES * PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    b = mmap(0, PAGES * PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    heap = malloc(PAGES * PAGE);
+    touch();
+    pid_t child = fork();
+    if (!child) {
+        touch();
+        _exit(0);
+    }
+    return waitpid(child, 0, 0) != child;
+}
+END
+    cc -O1 -g -o forks forks.c
+    cc -O1 -g -static -o forks-static forks.c
+    for program in forks forks-static; do
+        for own in --own-allocator ''; do
+            # shellcheck disable=SC2086
+            capture $own "./$program"
+            cf-resolve -q t.cf | cf-select --function touch | cf-cat --csv --columns op,region,page |
+                grep ^store | sort | uniq -c | awk '{ print $1 }' >times
+            # each of both processes, and nothing by a name of its own
+            [[ $(sort -u times) == 2 && $(grep -c . times) == 200 ]] || fail "$program $own: $(sort times | uniq -c)"
+        done
+    done
+}
+
 @test "what Valgrind loads into a program is left out: its mappings, its code, accesses to it" {
     cat >c.c <<'END'
 #include <stdlib.h>

@@ -242,6 +242,55 @@ END
 [anon] 1,7"
 }
 
+@test "regions: a row of neighbours that were joined keeps their names and pages; the rest is new" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x100000,0x104000,0,3,/no/lib
+0,1,map,0x300000,0x304000,0,3,
+1,1,map,0x100000,0x101000,0,1,/no/lib
+1,1,map,0x2fc000,0x304000,0,3,
+2,1,map,0x2f8000,0x306000,0,3,
+3,1,map,0x101000,0x106000,0x1000,3,/no/lib
+5,2,map,0x101000,0x106000,0x1000,3,/no/lib
+5,2,map,0x2f8000,0x306000,0,3,
+6,1,map,0x302000,0x308000,0,3,
+6,2,map,0x2f8000,0x306000,0,7,
+7,1,map,0x101000,0x106000,0,3,/no/lib
+8,1,map,0x50000,0x51000,0,3,rom
+9,1,map,0x50000,0x52000,0,3,ram
+END
+    printf '%s\n' time,pid,tid,parent,op,label 0,1,1,0,begin,a 5,2,2,1,begin,a >tasks.csv
+    local at pid=1
+    { echo time,pid,op,size,addr
+      for at in 2:303000 2:2fc000 2:2f8000 2:304000 3:103000 3:105000 5:103000 5:105000 5:301000 5:2fd000 \
+          5:2f9000 5:305000 6:300000 6:302000 7:101000 9:50000; do
+          [[ $at != 5:* ]] || pid=2
+          [[ $at != 6:* ]] || pid=1
+          echo "${at%:*},$pid,load,1,0x${at#*:}"
+      done
+      echo 9,2,load,1,0x301000
+    } | stream in.cf --with map=maps.csv --with task=tasks.csv
+    resolve in.cf
+    run -0 shown region,page
+    is "[anon] 1,3
+[anon] 2,0
+[anon] 3,0
+[anon] 4,0
+/no/lib rw-,3
+/no/lib rw- +0x4000,1
+/no/lib rw-,3
+/no/lib rw- +0x4000,1
+[anon] 1,1
+[anon] 2,1
+[anon] 3,1
+[anon] 4,1
+[anon] 1,0
+[anon] 5,0
+/no/lib rw-,0
+ram,0
+[anon] 1,1"
+}
+
 @test "page size" {
     printf '%s\n0,1,map,0x10000,0x30000,0,3,[heap]\n' $maps_header >maps.csv
     stream in.cf --with map=maps.csv <<'END'
@@ -873,6 +922,24 @@ END
         [[ ${lines[1]} == "$PWD/$f [bss]" ]]
         has "$PWD/$f r--" "${lines[4]}"
     done
+}
+
+@test "zero-filled data ends where the file says, also in a row that goes on" {
+    program
+    gcc -O1 -no-pie prog.c -o fixed
+    { echo $maps_header && elf_maps fixed 0 | awk -F, -v OFS=, '
+        $8 == "" { printf "0,1,map,%s,0x900000,0,3,\n", $4; next } { print }'; } >maps.csv
+    stream in.cf --with map=maps.csv <<END
+time,pid,op,size,addr
+1,1,load,4,$(($(address fixed table) + 19999))
+1,1,load,4,$((($(address fixed _end) + 4095) & ~4095))
+1,1,load,4,0x8fffff
+END
+    resolve in.cf
+    run -0 shown symbol,region
+    is "table,$PWD/fixed [bss]
+,[anon] 1
+,[anon] 1"
 }
 
 @test "variables: read-only after relocation, in a page that two segments share" {

@@ -186,14 +186,18 @@ static void find_image(struct resolver *r, struct cf_intervals *maps, struct reg
 }
 
 /* Anonymous memory right after the written segment of a file, within what the file's headers ask
-   for: its zero-filled data. */
-static int find_bss(struct resolver *r, struct cf_intervals *maps, struct region *g)
+   for: its zero-filled data. What lies beyond in the same row is not: ends *last before it. */
+static int find_bss(struct resolver *r, struct cf_intervals *maps, struct region *g, uint64_t *last)
 {
     const struct region *before = g->start ? region_at(r, maps, g->start - 1) : NULL;
+    uint64_t end;
 
     if (!before || !before->symbols || before->kind != KIND_FILE ||
         g->start - before->bias >= symbols_end(before->symbols))
         return 0;
+    end = (before->bias + symbols_end(before->symbols) - 1) | 4095;
+    if (end < *last)
+        *last = end;
     g->kind = KIND_BSS;
     g->name = before->name;
     g->symbols = before->symbols;
@@ -250,17 +254,122 @@ static uint32_t continued(struct resolver *r, struct cf_intervals *maps, const s
     return 0;
 }
 
+/* Whether the mapping only joins what is there: all in its range lies in it wholly, and is like it.
+   The kernel and Valgrind make one area of neighbours that are alike. */
+static int joins(struct resolver *r, struct cf_intervals *maps, const struct region *g,
+                 uint64_t last)
+{
+    const struct cf_interval *slots = cf_intervals_slots(maps);
+    uint32_t first = cf_intervals_overlap(maps, g->start, last), slot = first;
+
+    for (; slot && slots[slot].start <= last; slot = slots[slot].next) {
+        const struct region *old = &r->regions[slots[slot].value];
+
+        if (slots[slot].start < g->start || slots[slot].last > last ||
+            (old->name != g->name && (g->kind != KIND_ANON || old->kind != KIND_BSS)))
+            return 0;
+        if (g->kind == KIND_FILE && (old->kind != KIND_FILE || old->perms != g->perms ||
+                                     old->offset - old->start != g->offset - g->start))
+            return 0;
+    }
+    return first != 0;
+}
+
+/* Region of a mapping that continues none; may end *last earlier. */
+static uint32_t begin_region(struct resolver *r, struct space *s, struct cf_intervals *maps,
+                             struct region g, uint64_t *last)
+{
+    struct name *name = &r->names.at[g.name];
+
+    if (g.kind == KIND_FILE) {
+        find_image(r, maps, &g);
+        if (!(name->seen >> g.perms & 1)) {
+            name->seen |= (uint16_t)(1 << g.perms);
+            name->first[g.perms] = g.offset;
+        }
+        g.plain = name->first[g.perms] == g.offset;
+    } else if (g.kind == KIND_STACK) {
+        g.base = *last + 1;
+        g.flip = UINT64_MAX;
+        g.plain = (uint8_t)is_first(s, g.name, g.base);
+    } else if (g.kind == KIND_NAMED) {
+        g.plain = (uint8_t)is_first(s, g.name, g.base);
+    } else if (!find_bss(r, maps, &g, last)) {
+        g.number = anon_number(r, s, g.start);
+    }
+    return region_new(r, g);
+}
+
+/* Maps [g.start, last], or the begin of it; the last address that it did. */
+static uint64_t map_one(struct resolver *r, struct space *s, struct cf_intervals *maps,
+                        struct region g, uint64_t last)
+{
+    uint32_t index = continued(r, maps, &g, last);
+
+    if (!index) {
+        index = begin_region(r, s, maps, g, &last);
+    } else if ((r->regions[index].perms ^ g.perms) & CF_PERM_X) {
+        /* Code or no code must stay visible; all else of the region is kept. */
+        struct region same = r->regions[index];
+        same.perms = g.perms;
+        index = region_new(r, same);
+    }
+    if (!index)
+        return last;
+    r->regions[index].refs++; /* cut() must not let go of it */
+    int code = cut(r, maps, g.start, last);
+    if (cf_intervals_insert(maps, g.start, last, index, 0))
+        r->regions[index].refs++;
+    else
+        r->failed = 1;
+    region_drop(r, index);
+    if (code || g.perms & CF_PERM_X)
+        s->code = ++r->codes;
+    return last;
+}
+
+/* The part of the mapping from an address on. */
+static struct region region_from(struct region g, uint64_t start)
+{
+    g.offset += start - g.start;
+    g.start = g.base = start;
+    return g;
+}
+
+/* Maps [g.start, last] but for what is there already. */
+static void map_range(struct resolver *r, struct space *s, struct cf_intervals *maps,
+                      struct region g, uint64_t last)
+{
+    const int joined = joins(r, maps, &g, last);
+    uint64_t from = g.start;
+    uint32_t slot;
+
+    while (joined && (slot = cf_intervals_overlap(maps, from, last))) {
+        const struct cf_interval i = cf_intervals_slots(maps)[slot];
+
+        if (from < i.start)
+            map_range(r, s, maps, region_from(g, from), i.start - 1);
+        if ((r->regions[i.value].perms ^ g.perms) & CF_PERM_X)
+            map_one(r, s, maps, region_from(g, i.start), i.last);
+        if (i.last == last)
+            return;
+        from = i.last + 1;
+    }
+    if (!joined)
+        from = map_one(r, s, maps, g, last) + 1;
+    if (from - 1 != last)
+        map_range(r, s, maps, region_from(g, from), last);
+}
+
 void space_map(struct world *w, struct space *s, const struct event *e)
 {
     struct resolver *r = w->r;
     struct cf_intervals *maps = shared_own(r, &s->maps, 1);
-    struct name *name = &r->names.at[e->a];
     struct region g = {.name = e->a, .start = e->start, .base = e->start, .offset = e->offset};
-    uint32_t index;
 
     if (!maps || e->a == 0)
         return;
-    g.kind = name->kind;
+    g.kind = r->names.at[e->a].kind;
     g.perms = e->perms & 15;
     if (cf_intervals_count(maps) == 0)
         space_forget_names(r, s); /* a new program */
@@ -268,43 +377,8 @@ void space_map(struct world *w, struct space *s, const struct event *e)
        parent has others */
     if (space_repeats(s, &cf_intervals_slots(maps)[slot_at(maps, e->start)], e))
         space_forget_objects(r, s);
-    index = continued(r, maps, &g, e->last);
-    if (index && ((r->regions[index].perms ^ g.perms) & CF_PERM_X)) {
-        /* Code or no code must stay visible; all else of the region is kept. */
-        struct region same = r->regions[index];
-        same.perms = g.perms;
-        index = region_new(r, same);
-    } else if (!index) {
-        if (g.kind == KIND_FILE) {
-            find_image(r, maps, &g);
-            if (!(name->seen >> g.perms & 1)) {
-                name->seen |= (uint16_t)(1 << g.perms);
-                name->first[g.perms] = g.offset;
-            }
-            g.plain = name->first[g.perms] == g.offset;
-        } else if (g.kind == KIND_STACK) {
-            g.base = e->last + 1;
-            g.flip = UINT64_MAX;
-            g.plain = (uint8_t)is_first(s, g.name, g.base);
-        } else if (g.kind == KIND_NAMED) {
-            g.plain = (uint8_t)is_first(s, g.name, g.base);
-        } else if (!find_bss(r, maps, &g)) {
-            g.number = anon_number(r, s, g.start);
-        }
-        index = region_new(r, g);
-    }
-    if (!index)
-        return;
-    r->regions[index].refs++; /* cut() must not let go of it */
-    int code = cut(r, maps, e->start, e->last);
-    if (cf_intervals_insert(maps, e->start, e->last, index, 0))
-        r->regions[index].refs++;
-    else
-        r->failed = 1;
-    region_drop(r, index);
+    map_range(r, s, maps, g, e->last);
     s->layout = ++r->codes;
-    if (code || g.perms & CF_PERM_X)
-        s->code = s->layout;
 }
 
 void space_unmap(struct world *w, struct space *s, const struct event *e)
