@@ -6,7 +6,7 @@
 # come from, the others of the command line, and the command lines of programs; not those that say
 # where things are or how they are shown, nor PICTURES: one that is missing is drawn later. Values are
 # compared as they are written, since to expand them would run what is in them; and with each file that
-# is named so, outside of OUT, a checksum of what is in it.
+# is named so, outside of OUT, a checksum of what is in it: not one that a variable or $(...) names.
 #
 # $(OUT)/.settings has them, a word each. Files without it, such as those of earlier versions, may have
 # been made with anything, and are refused, too. While there is no file, it is written anew.
@@ -19,10 +19,14 @@ settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MA
     $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES))
 settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names)))
 settings_word   = $(subst $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(1)))))
-settings_sum    = $(firstword $(shell [ ! -f '$(subst ','\'',$(1))' ] || cksum <'$(subst ','\'',$(1))'))
-settings_files := $(foreach f,$(sort $(wildcard $(foreach v,$(settings_names),$(value $v)))),$(if $(filter $(abspath $(OUT))/%,$(abspath $f)),,$f))
-settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) \
-    $(foreach f,$(settings_files),$(foreach s,$(call settings_sum,$f),$(call settings_word,$f (checksum $s))))
+# Of a value, files are its words, as the shell takes them and without its quotes, and what <, = and the like divide.
+settings_files := $(shell for v in $(foreach v,$(settings_names),'$(subst ','\'',$(value $v))'); do \
+	printf '%s\n' $$v; printf '%s' "$$v" | xargs printf '%s\n' 2>/dev/null | sed 'p; s/[<>=;|&]/\n/g; p; s/[[:blank:]]/\n/g'; \
+	done | sort -u | while read -r f; do if [ -f "$$f" ]; then case $$(realpath -ms -- "$$f") in \
+	    ('$(subst ','\'',$(abspath $(OUT)))'/*) ;; \
+	    (*) cksum <"$$f" | while read -r sum _; do printf '%s (checksum %s)\n' "$$f" $$sum | sed 's/~/~t/g; s/%/~p/g; s/ /~_/g'; done ;; \
+	esac; fi; done)
+settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) $(settings_files)
 settings_dry   := $(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS)))))
 settings_then  := $(file <$(OUT)/.settings)
 # settings_only A B: what A has and B has not

@@ -122,7 +122,7 @@ keeps() {
 @test "a file that a setting names and that was changed: refused as another setting; one that the pipeline makes is none" {
     local file="$T/it's~5%.yaml" was
     printf 'line_size: 64\nlevels:\n  - {name: L1, size: 4KiB, ways: 2}\n' | tee "$file" >m.yaml
-    for name in bbprof "explore TRACES=$ROOT/samples/gzip.cf"; do
+    for name in bbprof cacheflow cacheperf "explore TRACES=$ROOT/samples/gzip.cf"; do
         # shellcheck disable=SC2086 # a name, and an argument
         set -- ${name%% *} none ${name#"${name%% *}"} MACHINE="tegra-x1 $T/m.yaml" COMMAND_x="a $file"
         IN=$1 run -2 pipeline "$@"
@@ -140,6 +140,20 @@ keeps() {
     done
     pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
     run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
+}
+
+@test "a file that a setting names in quotes, behind < or = is seen, too" {
+    local words folder=out file="$T/a b"
+    for words in "'$file'" "<'$file'" "--in='$file'" "sh -c 'x <$T/m.yaml'"; do
+        [[ $words != *m.yaml* ]] || file=$T/m.yaml
+        echo 1 >"$file"
+        folder+=1
+        IN=$folder pipeline cacheflow script.sql ROWS=5 COMMAND_x="x $words"
+        IN=$folder run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="x $words"
+        echo 2 >"$file"
+        IN=$folder run -2 pipeline cacheflow script.sql ROWS=5 COMMAND_x="x $words"
+        has "was made with $file (checksum $(echo 1 | cksum | cut -d' ' -f1)), and now is given $file (checksum"
+    done
 }
 
 @test "a second run in the same OUT while one is at work: refused, and the first is not disturbed" {
