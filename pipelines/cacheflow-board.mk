@@ -101,8 +101,8 @@ $(OUT)/table2.csv: $(OUT)/bomb
 time = $(SCRIPTS)cacheflow-time.sh $(RUNS) $(OWN) $(OTHER)
 $(OUT)/slowdown.csv: $(INPUTS) $(OUT)/bomb
 	(echo observed,interfering,slowdown; $(foreach a,$(PROGRAMS), \
-	    alone=$$($(time) "$(call command,$a)") || exit 1; $(foreach b,$(ALL), \
-	    beside=$$($(time) "$(call command,$a)" "$(call command,$b)") || exit 1; \
+	    alone=$$($(time) $(call quoted,$(call command,$a))) || exit 1; $(foreach b,$(ALL), \
+	    beside=$$($(time) $(call quoted,$(call command,$a)) $(call quoted,$(call command,$b))) || exit 1; \
 	    awk -v a=$$alone -v b=$$beside 'BEGIN { printf "%s,%s,%.4f\n", "$a", "$b", b / a }';))) $(to)
 
 # ---- the replacement policy ----

@@ -209,8 +209,8 @@ $(OUT)/cost: $(SCRIPTS)cacheperf-cost.c
 # Under the tracer, to the samples.
 $(OUT)/real/%.cf: $(INPUTS) | $(OUT)/cost
 	$(call step,record)
-	$(OUT)/cost 1 bash -o pipefail -c "cf-capture trace -q --own-allocator --command-output /dev/null -- $(call command,$*) | \
-	    cf-resolve -q | cf-cache -q -m $(MACHINE) | cf-sample -q -m $(MACHINE) --loads 2000 --stores 5000 -o $@.tmp" >$@.cost && $(done)
+	$(OUT)/cost 1 bash -o pipefail -c $(call quoted,cf-capture trace -q --own-allocator --command-output /dev/null -- $(call command,$*) | \
+	    cf-resolve -q | cf-cache -q -m $(MACHINE) | cf-sample -q -m $(MACHINE) --loads 2000 --stores 5000 -o $@.tmp) >$@.cost && $(done)
 
 perf             = cf-capture perf -q --command-output /dev/null -o $(OUT)/real/$(1).perf.cf --coarse
 run_alone        = $(OUT)/cost $(RUNS) $(call command,$(1))

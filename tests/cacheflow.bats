@@ -221,6 +221,13 @@ board() {
     [[ ! -e short/table2.csv ]]
 }
 
+@test "a board: a program is timed by the words of its command, in quotes or not" {
+    printf '%s\n' '#!/bin/sh' 'printf "[%s]" "$@" >>'"$T/words" >wk
+    chmod +x wk
+    run -0 board PROGRAMS=wk TEXT=10 COMMAND_wk="$T/wk \"a  b\" '\$\$1*'" "$T/board/slowdown.csv"
+    [[ $(<words) =~ ^('[a  b][$1*]')+$ ]] || fail "$(<words)"
+}
+
 @test "what is there is not made again" {
     cacheflow fig4.csv
     DRY=-n run -0 cacheflow fig4.csv

@@ -152,3 +152,18 @@ END
     run ! make -s -C "$ROOT" -f pipelines/cacheperf.mk BIN="$T/bin" OUT="$T/out" ONLY=clean SEEDS=1 "$T/out/verdict/clean.0.csv"
     [ ! -e out/verdict/clean.0.csv ]
 }
+
+# told FILE TARGET [ARGUMENT...]: of the pipeline, with a cf-capture that writes what it was given into FILE, and a stream
+told() {
+    mkdir -p bin && ln -sf "$B"/bin/* bin && rm bin/cf-capture
+    printf '%s\n' '#!/bin/bash' "printf '[%s]' \"\$@\" >$T/$1" "exec cat $ROOT/samples/gzip.cf" >bin/cf-capture && chmod +x bin/cf-capture
+    make -s -C "$ROOT" -f pipelines/cacheperf.mk BIN="$T/bin" OUT="$T/out" TEXT=10 ROWS=1 REAL=my UNIT="$T/unit.c" "${@:3}" "$T/out/$2"
+}
+
+@test "a program's command reaches the tracer as it stands, with quotes, blanks and what a shell would expand" {
+    : >unit.c
+    touch oneXtwo
+    run -0 told words real/my.cf COMMAND_my="./w '{print \$\$1}' \"a  b\" 'one*two' \\\\"
+    [[ $(<words) == *"[--][./w][{print \$1}][a  b][one*two][\\]" ]] || fail "$(<words)"
+    [[ -s out/real/my.cf && $(wc -w <out/real/my.cf.cost) == 3 ]] || fail "$(<out/real/my.cf.cost)"
+}
