@@ -72,7 +72,7 @@ to   = >$@.tmp && $(done)
 .SECONDEXPANSION:
 $(OUT)/program/%: $(SOURCE)/payload.h $(SOURCE)/%.c
 	$(call step,compile)
-	$(CC) -std=c11 -O1 -g -o $@ $(SOURCE)/$*.c
+	$(CC) -std=c11 -O1 -g -o $@.tmp $(SOURCE)/$*.c && $(done)
 
 words          = $(subst -, ,$*)
 program        = $(firstword $(words))

@@ -96,7 +96,7 @@ to   = >$@.tmp && $(done)
 .SECONDEXPANSION:
 $(OUT)/program/%: $(SOURCE)/mini.h $(SOURCE)/$$(basename $$*).c
 	$(call step,compile)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -pthread -DMENDED=$(subst .,,$(suffix $*)) -o $@ $(SOURCE)/$(basename $*).c
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -pthread -DMENDED=$(subst .,,$(suffix $*)) -o $@.tmp $(SOURCE)/$(basename $*).c && $(done)
 
 # Accesses with the level that served them; threads side by side. A preloaded library is named behind
 # a hyphen.
@@ -204,7 +204,7 @@ MODES = $(eval MODES := $$(shell export PATH='$$(PATH)'; f=$$$$(mktemp) && { ech
 
 $(OUT)/cost: $(SCRIPTS)cacheperf-cost.c
 	$(call step,compile)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -o $@ $<
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -o $@.tmp $< && $(done)
 
 # Under the tracer, to the samples.
 $(OUT)/real/%.cf: $(INPUTS) | $(OUT)/cost

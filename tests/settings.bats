@@ -187,6 +187,16 @@ keeps() {
     run -0 make -f small.mk OUT=out
 }
 
+@test "a compiler that fails amidst a program leaves none that the next run would take for whole" {
+    printf '%s\n' '#!/bin/sh' 'while [ "$1" != -o ]; do shift; done' 'echo half >"$2"' 'exit 1' >cc
+    chmod +x cc
+    for made in "cacheperf program/adi.0" "cacheperf cost" "bbprof program/staircase" "cacheflow synth"; do
+        run ! pipeline $made CC="$T/cc"
+        [[ -z $(find out -name "${made##*[/ ]}") ]] || fail "$made" "$(find out)"
+        rm -r out
+    done
+}
+
 @test "files that nothing is known of are refused; where nothing was made, the settings are those of the next run" {
     mkdir out
     run -2 pipeline cacheflow no-such-result ROWS=5
