@@ -20,11 +20,37 @@ modeling() {
     [[ $(for n in 1 2 3 4 5 6 7 8; do grep -v ^name $n.yaml | cksum; done | sort -u | wc -l) == 8 ]] || fail "two are alike"
 }
 
-@test "machines whose exclusive levels hide lines in those before, or with sets that are no power of two: told in whole" {
+@test "machines: of 60, each policy is that of several first levels, and none that of most" {
     local n
-    for n in 16 25 38 79 125; do
-        awk -v seed=$n -f "$ROOT/pipelines/modeling-machine.awk" >$n.yaml
-        cf-capture-probe -q --quick --by $([[ $n == 125 ]] && echo time || echo misses) --on ./$n.yaml -o p.cf
+    for n in $(seq 60); do awk -v seed="$n" -f "$ROOT/pipelines/modeling-machine.awk"; done |
+        sed -n 's/.*name: L1, .*policy: \([^,]*\),.*/\1/p' | sort | uniq -c >policies
+    [[ $(awk '$1 > 3 && $1 < 15' policies | wc -l) == 7 ]] || fail "$(<policies)"
+}
+
+# machine LINE-SIZE LATENCIES LEVEL...: a description; a level is "size ways policy inclusion"
+machine() {
+    local i=0 level
+    printf 'line_size: %s\nlevels:\n' "$1"
+    # shellcheck disable=SC2086 # words
+    for level in "${@:3}"; do
+        printf '  - {name: L%s, kind: unified, size: %s, ways: %s, policy: %s, inclusion: %s}\n' $((i += 1)) $level
+    done
+    echo "latency: {$2}"
+}
+
+@test "machines whose exclusive levels hide lines in those before, or with sets that are no power of two: told in whole" {
+    machine 64 'L1: 2, L2: 19, memory: 39' '1048576 2 srrip non-inclusive' '2540544 16 srrip exclusive' >1.yaml
+    machine 64 'L1: 1, L2: 22, L3: 45, memory: 83' '1792 7 lru non-inclusive' '4096 8 nru exclusive' \
+        '990720 20 fifo non-inclusive' >2.yaml
+    machine 256 'L1: 4, L2: 7, L3: 37, memory: 68' '90112 22 lru non-inclusive' '1704960 20 srrip non-inclusive' \
+        '7171584 14 fifo exclusive' >3.yaml
+    machine 128 'L1: 1, L2: 6, L3: 12, memory: 18' '52736 2 tree-plru non-inclusive' '1835008 7 lru inclusive' \
+        '4194304 16 tree-plru inclusive' >4.yaml
+    machine 64 'L1: 3, L2: 13, L3: 46, memory: 81' '344064 21 srrip non-inclusive' '720896 22 srrip exclusive' \
+        '1898240 1 tree-plru non-inclusive' >5.yaml
+    local n
+    for n in 1 2 3 4 5; do
+        cf-capture-probe -q --quick --by $([[ $n == 5 ]] && echo time || echo misses) --on ./$n.yaml -o p.cf
         cf-infer -q --compare ./$n.yaml p.cf | grep -v '^L[123],latency,\|^memory' >compared
         [[ $(grep -c ",equal," compared) == $((3 * $(grep -c "name: L" $n.yaml) + 1)) ]] || fail "machine $n" "$(cat compared)"
         ! grep -vE '^of,|,equal,' compared || fail "machine $n"
