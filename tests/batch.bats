@@ -552,7 +552,7 @@ END
     # another recipe than the batch began by
     cp "$PAGES" pages.mk
     PAGES=$T/pages.mk
-    batch HOSTS=one >/dev/null
+    batch HOSTS=one WORD='a $$HOME'"'s" >/dev/null
     rm -r out/sort-0
     run -0 out/.batch/run one NAME=sort-0
     [[ -s out/sort-0/.batch/whole ]]
