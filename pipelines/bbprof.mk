@@ -12,7 +12,7 @@
 #   fig8        runtime with the best k pages cached, as a part of that with the best one, by size
 #   fig9        runtime with the best k pages by the profile of input def, of each input
 #   orders      how far the order of pages for def is that for each input: correlations of the ranks,
-#               and overlap of the best
+#               and overlap of the best, and of the input's working set
 #   fig3, fig5, fig10, fig11, fig12   programs beside three co-runners: bbprof-beside.mk
 #   workingset  the smallest k whose runtime is within 2 % of that with all pages cached
 #
@@ -50,7 +50,7 @@ FIGURES := $(patsubst %,$(OUT)/%,fig3 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12
 NAMES   := staircase $(foreach p,$(PROGRAMS),$(SIZES:%=$p-%-def) $(INPUTS:%=$p-$(SMALL)-%))
 
 # What is made on the way is kept.
-.PRECIOUS: $(addprefix $(OUT)/,program/% trace/%.cf profile/%.cf best/%.csv by-def/%.csv machine/%.yaml alone/%.cf lines/%.cf \
+.PRECIOUS: $(addprefix $(OUT)/,program/% trace/%.cf profile/%.cf best/%.cf best/%.csv by-def/%.csv machine/%.yaml alone/%.cf lines/%.cf \
     data/%.cf list/%.csv run/%.csv)
 
 # step WORD: what a recipe begins with. One line says what it makes.
@@ -101,9 +101,13 @@ $(OUT)/profile/%.png: $(OUT)/profile/%.cf
 	    mv $@.tmp.png $@
 
 # The best k pages by the program's own profile, and by that of input def.
-$(OUT)/best/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/%.cf
+$(OUT)/best/%.cf: $(OUT)/trace/%.cf $(OUT)/profile/%.cf
 	$(call step,best k)
-	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cat $(word 2,$^) - | cf-rank -q --csv --by page --value gain $(to)
+	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cat $(word 2,$^) - $(to)
+
+$(OUT)/best/%.csv: $(OUT)/best/%.cf
+	$(call step,table)
+	cf-rank -q --csv --by page --value gain $< $(to)
 
 $(OUT)/by-def/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/$$(firstword $$(subst -, ,$$*))-$(SMALL)-def.cf
 	$(call step,best k)
@@ -144,10 +148,10 @@ $(OUT)/fig9.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/by-def/$p-$(SMALL)-
 	{ echo program,input,k,runtime_cycles $(foreach p,$(PROGRAMS),$(foreach i,def $(INPUTS),&& \
 	    awk -F, -v OFS=, '$$1 == 5 { print "$p", "$i", $$2, $$3 }' $(OUT)/by-def/$p-$(SMALL)-$i.csv)); } $(to)
 
-$(OUT)/orders.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/profile/$p-$(SMALL)-%.cf,def $(INPUTS)))
+$(OUT)/orders.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/best/$p-$(SMALL)-%.cf,def $(INPUTS)))
 	$(call step,table)
 	{ echo program,input,measure,pages,value $(foreach p,$(PROGRAMS),$(foreach i,$(INPUTS),&& \
-	    cf-rank -q --csv --by page --value gain --against $(OUT)/profile/$p-$(SMALL)-def.cf $(OUT)/profile/$p-$(SMALL)-$i.cf | \
+	    cf-rank -q --csv --by page --value gain --against $(OUT)/best/$p-$(SMALL)-def.cf $(OUT)/best/$p-$(SMALL)-$i.cf | \
 	        sed '1d; s/^/$p,$i,/')); } $(to)
 
 # How each is drawn. All are cycles of the model, which the axes say.

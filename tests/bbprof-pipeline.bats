@@ -134,6 +134,12 @@ END
     same <(awk -F, '$2 == "def" && $3 > 0 { print $1, $3, $4 }' fig9.csv) <(awk -F, 'NR > 1 { print $1, $3, $4 }' fig8.csv)
     awk -F, '$3 == "spearman" { n++; bad += $5 < .85 } END { exit bad || n != 2 }' orders.csv || fail "$(<orders.csv)"
     awk -F, 'NR > 1 { n++; bad += $3 < 1 || $3 > $2 } END { exit bad || n != 3 }' workingset.csv || fail "$(<workingset.csv)"
+    # the working set of either table is that of the same runs
+    local p
+    for p in disparity tracking; do
+        cf-rank -q --csv --by page --value gain best/$p-sqcif-nor1.cf | awk -F, -v p=$p 'NR > 1 { n += $NF } END { print p "," n }'
+    done | same - <(awk -F, -v OFS=, '$3 == "overlap_of_working_set" { print $1, $4 }' orders.csv)
+    awk -F, '$3 == "overlap_of_working_set" && $4 < 20 { exit 1 }' orders.csv || fail "$(<orders.csv)"
     local f
     for f in fig3 fig5 fig6 fig7 fig8 fig9 fig10 fig11; do
         grep -q '^<path fill="none"' $f.svg || fail "$f.svg has no curve"
