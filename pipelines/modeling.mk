@@ -35,6 +35,8 @@ BY      := misses time
 NUMBERS := $(shell seq $(MACHINES))
 RANDOM  := $(foreach n,$(NUMBERS),$(BY:%=$(OUT)/random/$n.%.csv))
 FIGURES := $(foreach f,a b c,$(BY:%=$(OUT)/fig1$f.%.png))
+# files of MODEL, which may be a path
+OF      := $(OUT)/$(notdir $(MODEL))
 TABLES  := $(OUT)/recovery.csv $(OUT)/policies.csv $(OUT)/claimed.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
@@ -54,7 +56,7 @@ here: $(OUT)/here.yaml $(OUT)/claimed.csv $(OUT)/here.html
 
 # ---- models ----
 
-$(OUT)/$(MODEL).misses.cf $(OUT)/$(MODEL).time.cf: $(OUT)/$(MODEL).%.cf:
+$(OF).misses.cf $(OF).time.cf: $(OF).%.cf:
 	@mkdir -p $(@D) && echo "measure $(MODEL) by $*"
 	@cf-capture probe -q --on $(MODEL) --by $* -o $@
 
@@ -94,7 +96,7 @@ figure_c := block
 	@rm -rf $@ $@.tmp && mkdir -p $@.tmp && cf-infer -q --csv --picture '$@.tmp/%.png' $< >/dev/null && mv $@.tmp $@
 
 # The first data level is L1, or L1D where instructions were measured, too.
-$(FIGURES): $(OUT)/fig1%.png: $(OUT)/$(MODEL).$$(subst .,,$$(suffix $$*)).curves
+$(FIGURES): $(OUT)/fig1%.png: $(OF).$$(subst .,,$$(suffix $$*)).curves
 	@cp $</L1*-$(figure_$(basename $*)).png $@.tmp && $(done)
 
 %.html: %.cf
@@ -118,8 +120,8 @@ $(OUT)/policies.csv: $(RANDOM)
 	    END { for (k in all) print k, all[k] }' | sort; } $(to)
 
 $(OUT)/page.html: $(SCRIPTS)modeling-page.awk $(FIGURES) $(TABLES) $(OUT)/topology.txt $(OUT)/here.yaml $(OUT)/here.curves \
-    $(OUT)/here.html $(BY:%=$(OUT)/$(MODEL).%.html)
-	@awk -v out=$(OUT) -v model=$(MODEL) -v machines=$(MACHINES) -v figures="$(notdir $(FIGURES))" \
+    $(OUT)/here.html $(BY:%=$(OF).%.html)
+	@awk -v out=$(OUT) -v model=$(notdir $(MODEL)) -v machines=$(MACHINES) -v figures="$(notdir $(FIGURES))" \
 	    -v curves="$$(cd $(OUT)/here.curves && echo *.png)" -v date="$$(date -u +%F)" -f $< $(to)
 	@echo "page.html: $$(wc -c <$@) bytes"
 
