@@ -21,7 +21,7 @@
 # HERE       options of cf-capture probe for this machine           [none; --quick, --thorough, --cpu N]
 # BIN        where the programs are                                 [build/bin, else where they were installed]
 #
-# With -j: others that run at the same time disturb the measurements of this machine, so those come last.
+# With -j: others that run at the same time disturb the measurements of this machine, so those come after all else.
 
 OUT      ?= $(B)/modeling
 include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
@@ -70,9 +70,11 @@ $(foreach b,$(BY),$(NUMBERS:%=$(OUT)/random/%.$b.cf)): $(OUT)/random/%.cf: $(OUT
 $(RANDOM): $(OUT)/random/%.csv: $(OUT)/random/%.cf
 	@cf-infer -q --compare $(abspath $(OUT)/random/$(basename $*).yaml) $< $(to)
 
-# ---- the machine at hand, after all else ----
+# ---- the machine at hand, after all else where that is wanted, too ----
 
-$(OUT)/here.cf: | $(RANDOM) $(BY:%=$(OUT)/$(MODEL).%.cf)
+ALL := all $(OUT)/page.html
+$(OUT)/here.cf: | $(if $(filter $(ALL),$(or $(MAKECMDGOALS),all)),$(FIGURES) $(OUT)/recovery.csv $(OUT)/policies.csv \
+    $(OUT)/topology.txt $(BY:%=$(OF).%.html))
 	@mkdir -p $(@D) && echo "measure this machine"
 	@cf-capture probe -q $(HERE) -o $@ $(found)
 

@@ -69,8 +69,16 @@ machine() {
 
 @test "all of it: figures, tables of recovery without a wrong value, this machine, the page" {
     some_host
-    modeling
-    local f
+    local f here
+    cp "$ROOT/formats/machines/atom-d525.yaml" m.yaml
+    run -0 modeling MODEL="$T/m.yaml" -n
+    # after this machine is measured, the rest is its own, and the page
+    here=${output#*measure this machine}
+    has_not "$T/out/m.yaml.misses.cf" "${here%%awk -v out=*}"
+    has_not recovery.csv.tmp "$here"
+    has_not policies.csv.tmp "$here"
+    has_not topology.txt.tmp "$here"
+    modeling MODEL="$T/m.yaml"
     for f in fig1{a,b,c}.{misses,time}; do
         [[ $(head -c 4 "out/$f.png" | tail -c 3) == PNG ]] || fail "$f is no picture"
     done
@@ -82,8 +90,14 @@ machine() {
     grep -q '^<!DOCTYPE html>' out/page.html
     [[ $(grep -c 'data:image/png;base64,iVBOR' out/page.html) -ge 6 ]]
     ! grep -E 'src="?http|<link|<script src' out/page.html || fail "the page needs a network"
+    # what it links to is there
+    grep -o 'href=[^>]*' out/page.html | sed 's/^href=//' >links
+    [[ $(wc -l <links) == 3 ]]
+    while read -r f; do [[ -e out/$f ]] || fail "$f"; done <links
+    # each machine is one, by either
+    awk -F, 'NR > 1 { n[$1] += $4 } END { exit n["misses"] != 4 || n["time"] != 4 }' out/policies.csv || fail "$(<out/policies.csv)"
     # nothing is made twice
-    run -0 modeling
+    run -0 modeling MODEL="$T/m.yaml"
     ! grep -q '^measure' <<<"$output" || fail "$output"
 }
 
