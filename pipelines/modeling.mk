@@ -32,11 +32,12 @@ HERE     ?=
 export LC_ALL := C
 
 BY      := misses time
+$(if $(shell [[ $(call quoted,$(MACHINES)) =~ ^[0-9]+$$ ]] || echo no),$(error MACHINES='$(MACHINES)' is no number: give how many))
 NUMBERS := $(shell seq $(MACHINES))
 RANDOM  := $(foreach n,$(NUMBERS),$(BY:%=$(OUT)/random/$n.%.csv))
-FIGURES := $(foreach f,a b c,$(BY:%=$(OUT)/fig1$f.%.png))
 # files of MODEL, which may be a path
 OF      := $(OUT)/$(notdir $(MODEL))
+FIGURES := $(foreach f,a b c,$(BY:%=$(OUT)/fig1$f.%.png))
 TABLES  := $(OUT)/recovery.csv $(OUT)/policies.csv $(OUT)/claimed.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
@@ -106,10 +107,12 @@ $(FIGURES): $(OUT)/fig1%.png: $(OF).$$(subst .,,$$(suffix $$*)).curves
 
 # ---- tables ----
 
+# What was told of the random machines, behind how it was measured.
+told = for by in $(BY); do for n in $(NUMBERS); do sed "1d;s/^/$$by,/" $(OUT)/random/$$n.$$by.csv || exit; done; done
+
 # By how it was measured, the level and what: values told right, told wrong, not told.
 $(OUT)/recovery.csv: $(RANDOM)
-	@{ echo by,level,what,right,wrong,not_told && for by in $(BY); do \
-	    for n in $(NUMBERS); do sed "1d;s/^/$$by,/" $(OUT)/random/$$n.$$by.csv; done; done | \
+	@{ echo by,level,what,right,wrong,not_told && $(told) | \
 	    awk -F, -v OFS=, '$$3 != "latency" || $$1 == "time" { k = $$1 OFS $$2 OFS $$3; if (!(k in all)) key[++n] = k; all[k]++ } \
 	        $$9 == "equal" || $$9 == "within bounds" { right[k]++ } $$9 == "differs" { wrong[k]++ } \
 	        END { for (i = 1; i <= n; i++) { k = key[i]; \
@@ -117,8 +120,8 @@ $(OUT)/recovery.csv: $(RANDOM)
 
 # Those that no sequence distinguishes are told together, with a slash between them.
 $(OUT)/policies.csv: $(RANDOM)
-	@{ echo policy,told,machines && cat $(RANDOM) | awk -F, -v OFS=, '$$1 ~ /^L1D?$$/ && $$2 == "policy" { \
-	    all[$$7 OFS ($$8 == "equal" || $$8 == "within bounds" || $$8 == "differs" ? $$3 : "cannot tell")]++ } \
+	@{ echo by,policy,told,machines && $(told) | awk -F, -v OFS=, '$$2 ~ /^L1D?$$/ && $$3 == "policy" { \
+	    all[$$1 OFS $$8 OFS ($$9 == "equal" || $$9 == "within bounds" || $$9 == "differs" ? $$4 : "cannot tell")]++ } \
 	    END { for (k in all) print k, all[k] }' | sort; } $(to)
 
 $(OUT)/page.html: $(SCRIPTS)modeling-page.awk $(FIGURES) $(TABLES) $(OUT)/topology.txt $(OUT)/here.yaml $(OUT)/here.curves \

@@ -101,6 +101,15 @@ machine() {
     ! grep -q '^measure' <<<"$output" || fail "$output"
 }
 
+@test "this machine alone takes no random one; of none there are empty tables, and what is no number is refused" {
+    run -0 modeling here -n
+    [[ $(grep -c "cf-capture probe" <<<"$output") == 1 ]] || fail "$output"
+    run -0 timeout 20 make -s -C "$ROOT" -f pipelines/modeling.mk BIN="$B/bin" OUT="$T/none" MACHINES=0 "$T/none/policies.csv" </dev/zero
+    [[ $(<none/policies.csv) == by,policy,told,machines ]]
+    run -2 modeling MACHINES=x -n
+    has "MACHINES='x' is no number: give how many"
+}
+
 @test "a machine of which no cache is told is described as such, on the page as well" {
     cf-capture-probe -q --quick --max 64K --event page-faults -o p.cf 2>said || [[ $? != 3 ]] || skip "page faults are not counted here"
     grep -q 'no cache was found' said
