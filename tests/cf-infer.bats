@@ -345,7 +345,7 @@ END
     has "no machine of this name"
 }
 
-@test "compare: equal, differs, cannot tell, not measured, not claimed" {
+@test "compare: equal, within bounds, differs, cannot tell, not measured, not claimed" {
     cat >claim.yaml <<'END'
 line_size: 64
 levels:
@@ -371,6 +371,13 @@ L3,size,,8388608,not measured
 L3,ways,,16,not measured
 L3,line_size,,64,not measured
 END
+    # one more set has 384 bytes
+    probe paper.cf search=0 paper=1
+    for claim in 24576:equal 24960:'within bounds' 25344:'within bounds' 25728:differs 24192:differs; do
+        printf 'line_size: 64\nlevels:\n  - {name: L1, size: %s, ways: 6}\n' "${claim%:*}" >bounds.yaml
+        cf-infer -q --csv --compare ./bounds.yaml paper.cf | cut -d, -f2-5,7-8 >got
+        grep -qx "size,24576,24576,25344,${claim/:/,}" got || fail "$claim" "$(<got)"
+    done
     probe once.cf repeats=1
     cf-infer -q --csv --compare ./claim.yaml once.cf >got
     grep -q '^L1,size,24576,.*,32768,cannot tell,"each measurement' got

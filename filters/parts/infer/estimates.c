@@ -127,16 +127,14 @@ static void compare(FILE *out, const char *of, const char *what, const struct va
                     uint64_t claimed)
 {
     const int told = v->how == MEASURED;
-    const char *verdict = !told              ? how_names[v->how]
-                          : !claimed         ? "not claimed"
-                          : v->is == claimed ? "equal"
-                                             : "differs";
+    const char *verdict = !told                                       ? how_names[v->how]
+                          : !claimed                                  ? "not claimed"
+                          : v->is == claimed                          ? "equal"
+                          : claimed >= v->least && claimed <= v->most ? "within bounds"
+                                                                      : "differs";
 
     if (v->how == NOT_MEASURED && !claimed)
         return;
-    if (told && claimed && !strcmp(what, what_names[LATENCY]) && claimed >= v->least &&
-        claimed <= v->most)
-        verdict = v->is == claimed ? "equal" : "within bounds";
     cf_csv_text(out, 1, of);
     cf_csv_text(out, 0, what);
     put_number(out, v->is, v->is && v->how != ASSUMED);
