@@ -28,6 +28,7 @@
 # BIN       where the suite's programs are, for the tables            [build/bin]
 
 L2        ?= on
+$(if $(filter on off,$(subst $() ,_,$(strip $(L2)))),,$(error L2='$(L2)': it is on or off))
 OUT       ?= $(B)/leon4$(if $(filter off,$(L2)),-l2-off)
 include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 FORMS     ?= $(B)/test/leon4-forms

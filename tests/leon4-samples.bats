@@ -133,6 +133,8 @@ leon4() {
     done
     (($(grep -c 'Second level: off.*Second level: off' said) == 3))
     grep -qE '^external event 1 +0 +0  0 +external event 1 +0 +0  0$' said
+    run -2 make -n -C "$ROOT" -f pipelines/leon4.mk B="$B" OUT="$T/none" L2=no tables
+    has "L2='no': it is on or off"
     run -0 make -n -C "$ROOT" -f pipelines/leon4.mk B="$B" L2=off tables
     has /leon4-l2-off
 }
