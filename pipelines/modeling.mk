@@ -8,7 +8,7 @@
 #   make -f pipelines/modeling.mk MACHINES=300 OUT=build/300   the table of recovery over more random machines
 #
 #   fig1a, fig1b, fig1c   capacity, associativity and block of MODEL, by misses and by time (.misses, .time)
-#   recovery.csv          of MACHINES random machines: how many values were told right, told wrong, not told
+#   recovery.csv          of MACHINES random machines: how many values were told right, or within bounds, told wrong, not told
 #   policies.csv          the policy of their first levels beside the one that was told
 #   here.cf, here.yaml    measurements of this machine, and its description
 #   claimed.csv           each value measured beside what Linux claims of this machine, where it claims any
