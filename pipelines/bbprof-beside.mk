@@ -61,6 +61,9 @@ $(OUT)/machine/%.yaml: $(DESCRIPTIONS)/$(MACHINE).yaml
 	$(call step,machine)
 	sed 's/^\(name: .*\)/\1, second level $*/; s/\(name: L2,.* policy: \)[^},]*/\1$*/' $< $(to)
 	grep -q 'name: L2,.*policy: $*[},]' $@ || { echo "$(MACHINE): its second level states no policy" >&2; rm $@; exit 1; }
+	awk -F'[,{}] *' '/name: L2,/ { for (i = 1; i <= NF; i++) if (split($$i, a, ": ") == 2) of[a[1]] = a[2]; s = of["size"] } \
+	    END { exit s * (s ~ /KiB/ ? 1024 : s ~ /MiB/ ? 1048576 : 1) != 16 * 4096 * of["ways"] || of["shared_by"] != 4 }' $@ || \
+	    { echo "$(MACHINE): its second level is none of 16 page colours that 4 CPUs share: give another MACHINE" >&2; rm $@; exit 1; }
 
 latencies = $(addprefix $(1) ,$(LATENCY))
 

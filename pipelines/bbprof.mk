@@ -188,7 +188,7 @@ also_fig7  = -v panel=region -v own=1
 also_fig9  = -v panel=program -v own=1
 also_fig12 = -v panel=program -v shape=bars
 xtext_fig3  := buffer of each of three co-runners, KiB
-xtext_fig5  := page colours of the program, of 16; the co-runners have the rest
+xtext_fig5  := page colours of the program, of 16; the co-runners have the rest, at 16 all
 xtext_fig6  := rank of the page
 xtext_fig7  := rank of the page
 xtext_fig8  := pages cached

@@ -111,6 +111,21 @@ END
     run -1 --separate-stderr "$beside" -c nothing.cf m.yaml p.cf
 }
 
+@test "beside: a second level of other colours, or that is not shared by four, is refused" {
+    machine() {
+        make -s -C "$ROOT" -f pipelines/bbprof.mk BIN="$BIN" OUT="$T/$1" DESCRIPTIONS="$T" MACHINE="$1" "$T/$1/machine/lru.yaml"
+    }
+    local m
+    sed 's/shared_by: 4, //' "$ROOT/formats/machines/zynq-ultrascale.yaml" >alone.yaml
+    cp "$ROOT"/formats/machines/{tegra-x1,zynq-ultrascale,raspberry-pi-4}.yaml .
+    for m in tegra-x1 alone; do
+        run -2 machine $m
+        has "$m: its second level is none of 16 page colours that 4 CPUs share: give another MACHINE"
+        [[ ! -e $m/machine/lru.yaml ]]
+    done
+    for m in zynq-ultrascale raspberry-pi-4; do run -0 machine $m; done
+}
+
 # bats test_tags=slow
 @test "staircase and two image programs, one other input: all figures" {
     need valgrind 'records the programs'
