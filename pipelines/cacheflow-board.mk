@@ -59,7 +59,7 @@ $(OUT)/fig5.csv: $(OUT)/fig5.cf
 $(ALL:%=$(OUT)/%.alone.cf): $(OUT)/%.alone.cf: $(INPUTS) $(OUT)/bomb
 	$(shoot) -r -m -p $(SNAP) -c $(OWN) -- $(call command,$*) $(ours)
 
-$(OUT)/fig7.csv: $(OUT)/$(word 2,$(PROGRAMS)).alone.cf
+$(OUT)/fig7.csv: $(OUT)/$(SECOND).alone.cf
 	$(call heat)
 
 $(OUT)/fig8.csv: $(OUT)/$(lastword $(PROGRAMS)).alone.cf

@@ -13,7 +13,7 @@
 #   fig6         fig4 on another board, a Raspberry Pi 4: its second level is half as large, and in
 #                the same 2 ms its slower clock ticks less often. (The paper's Odroid XU4 has a
 #                second level of the Tegra's geometry, of which a model says what it says of that.)
-#   fig7, fig8   two real programs in flush mode: the second and the last of PROGRAMS
+#   fig7, fig8   two real programs in flush mode: the second and the last of PROGRAMS; of one, that
 #   fig9         lines of the programs that take turns on one processor
 #   fig10        the same by fixed priority; fig11: on three processors
 #   fig12        active and reused sets of the programs and BOMB, each alone
@@ -82,6 +82,8 @@ export LC_ALL := C
 
 PROGRAMS ?= gzip sort sqlite3 cc1
 FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
+$(if $(strip $(PROGRAMS)),,$(error PROGRAMS is empty: give one name at least))
+SECOND   := $(or $(word 2,$(PROGRAMS)),$(PROGRAMS))
 RESULTS  := $(FIGURES:%=fig%.csv) policies.csv schedules.csv
 TABLES   := table2.csv table3.csv table3.txt correlation.csv
 ifneq ($(DEVICE),)
@@ -204,7 +206,7 @@ $(OUT)/fig6.csv: $(OUT)/synth.cf
 	$(call snapshots,$$(($(SYNTH_PERIOD) * $(call clock,$(MACHINE6)) / $(call clock,$(MACHINE)))),$(MACHINE6)) --flush $< | \
 	    $(call heat,$(four))
 
-$(OUT)/fig7.csv: $(OUT)/$(word 2,$(PROGRAMS)).cut.cf
+$(OUT)/fig7.csv: $(OUT)/$(SECOND).cut.cf
 	$(call snapshots,$$(($(PERIOD) / 8))) --flush $< | $(call heat)
 
 $(OUT)/fig8.csv: $(OUT)/$(lastword $(PROGRAMS)).cut.cf
