@@ -23,7 +23,8 @@
 #   table3       slowdown of each by each, the two metrics that predict it, and their correlation
 #   schedules    cycles of the programs under the schedules of fig9 to fig11
 #
-# Each is a .csv, a figure also a .png; table3 is a .txt too.
+# Each is a .csv, a figure also a .png; table3 is a .txt too. A program has the same colour in figures 9
+# to 12, unless two of PROGRAMS run programs of the same name.
 #
 # What a model cannot show: the time that a snapshot takes, and what taking it does to the cache
 # (Table 2 has both: here transparent snapshots change nothing, and a flush changes what was there);
@@ -81,9 +82,9 @@ UNIT         ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)
 export LC_ALL := C
 
 PROGRAMS ?= gzip sort sqlite3 cc1
-FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
 $(if $(strip $(PROGRAMS)),,$(error PROGRAMS is empty: give one name at least))
 SECOND   := $(or $(word 2,$(PROGRAMS)),$(PROGRAMS))
+FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
 RESULTS  := $(FIGURES:%=fig%.csv) policies.csv schedules.csv
 TABLES   := table2.csv table3.csv table3.txt correlation.csv
 ifneq ($(DEVICE),)
@@ -105,11 +106,12 @@ all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 png  = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.png))
-# One program has one colour in all of them.
-ALL   := $(PROGRAMS) bomb
-comma := ,
-empty :=
-named  = --colours $(subst $(empty) ,$(comma),$(ALL)) $(png) --title '$(1)'
+# Colours are by names of processes, which are those of what is run.
+ALL     := $(PROGRAMS) bomb
+comma   := ,
+empty   :=
+process = $(notdir $(firstword $(if $(findstring $$,$(firstword $(call command,$(1)))),$(1),$(call command,$(1)))))
+named   = --colours $(call quoted,$(subst $(empty) ,$(comma),$(foreach p,$(ALL),$(call process,$p)))) $(png) --title '$(1)'
 
 # ---- programs and their recordings ----
 

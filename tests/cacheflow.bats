@@ -228,6 +228,22 @@ board() {
     [[ $(<words) =~ ^('[a  b][$1*]')+$ ]] || fail "$(<words)"
 }
 
+# shown NAMES [ARGUMENT...]: what would be run of PROGRAMS=NAMES
+shown() {
+    make -n -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PROGRAMS="$1" "${@:2}"
+}
+
+@test "colours are by the names of the programs that are run; one program alone is that of figures 7 and 8; none is refused" {
+    run -0 shown 'a b cc1' COMMAND_a="dir/one 'x y'"
+    (($(grep -c -- "--colours 'one,b,cc1,bomb'" <<<"$output") == 4)) || fail "$output"
+    for device in "" DEVICE=/dev/none; do
+        run -0 shown mine $device "$T/new/fig7.csv" "$T/new/fig8.csv"
+        (($(grep -c "cf-heatmap.* >$T/new/fig[78].csv.tmp" <<<"$output") == 2)) || fail "$output"
+    done
+    run -2 shown ''
+    has "PROGRAMS is empty: give one name at least"
+}
+
 @test "what is there is not made again" {
     cacheflow fig4.csv
     DRY=-n run -0 cacheflow fig4.csv
