@@ -303,11 +303,12 @@ begin() {
 launch() {
     local todo at
     at=$(cd "$OUT/.batch" && pwd) && todo=$(mktemp "$at/todo.XXXXXX") || exit 3
+    # shellcheck disable=SC2064 # this one
+    trap "rm -f ${todo@Q}" EXIT
     states "$@" | awk -F'\t' '$1 != "whole" { print $2 }' >"$todo" || exit 3
     if [[ -s $todo ]]; then
         "by_$LAUNCH" "$at" "$todo"
     fi
-    rm -f "$todo"
     end "$@"
 }
 
@@ -349,6 +350,7 @@ by_parallel() { # DIRECTORY TODO
 
 by_slurm() {
     need sbatch slurm-client
+    [[ $ARRAY =~ ^[1-9][0-9]*$ ]] || { say "ARRAY='$ARRAY': give a number of jobs from 1 on"; exit 2; }
     local n from ids='' id submit
     n=$(wc -l <"$2")
     write "$1/array" '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" ${2@Q})" \
@@ -358,6 +360,7 @@ by_slurm() {
     for ((from = 0; from < n; from += ARRAY)); do
         id=$("${submit[@]}" --array="1-$((n - from < ARRAY ? n - from : ARRAY))" --output="$1/slurm-%A-%a.out" --requeue \
             "$1/array" "$from") || exit 3
+        trap - EXIT # its jobs read TODO
         ids+=:${id%%;*}
     done
     # The last one waits for all, however they end, and makes the page.
@@ -365,12 +368,12 @@ by_slurm() {
     if [[ $WAIT == 0 ]]; then
         "${submit[@]}" "$1/run" end >/dev/null || exit 3
         say "$n traces submitted, jobs ${ids#:}: 'make ... status' tells how far they are"
-        # its jobs read TODO
         exit 0
     fi
     say "$n traces submitted, jobs ${ids#:}"
     # its own status does not count: what came of each trace, its state tells
     "${submit[@]}" --wait "$1/run" check >/dev/null || true
+    rm -f "$2"
 }
 
 end() {

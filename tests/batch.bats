@@ -534,7 +534,7 @@ END
     [[ $(wc -l <hosts.txt) == 4 ]] || fail "a trace was made twice: $(cat hosts.txt)"
 }
 
-@test "LAUNCH=parallel: a host that is down or has no programs is named, and nothing was started" {
+@test "LAUNCH=parallel, slurm: a host that is down or has no programs is named, and nothing was started; nor where there is no launcher" {
     need parallel "GNU parallel starts workers on hosts"
     hosts
     few 2
@@ -575,6 +575,16 @@ END
     has "is not GNU parallel"
     PATH=$T/path run -2 batch LAUNCH=slurm
     has "it is in Debian's package slurm-client"
+    # one that refuses, and what is no size of an array
+    printf '#!/bin/sh\necho "sbatch: error: refused" >&2\nexit 1\n' >path/sbatch
+    chmod +x path/sbatch
+    PATH=$T/path run -2 batch LAUNCH=slurm
+    has "sbatch: error: refused"
+    for n in 0 x -1 ''; do
+        PATH=$T/path run -2 batch LAUNCH=slurm ARRAY=$n
+        has "ARRAY='$n': give a number of jobs from 1 on"
+    done
+    [[ -z $(find out/.batch -name 'todo.*') ]] || fail "$(ls out/.batch)"
 }
 
 @test "a worker of a machine without the programs fails its trace with that; one that has them makes it" {
