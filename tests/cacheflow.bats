@@ -228,6 +228,27 @@ board() {
     [[ $(<words) =~ ^('[a  b][$1*]')+$ ]] || fail "$(<words)"
 }
 
+@test "times: a program that fails, beside another too, and no number of runs are refused; a stop ends both" {
+    local timed=$ROOT/pipelines/cacheflow-time.sh
+    run -0 --separate-stderr "$timed" 2 0 0 true "sleep 9"
+    ((output > 0)) && [[ -z $stderr ]]
+    run -1 "$timed" 1 0 0 false "sleep 9"
+    has "false failed"
+    run -1 "$timed" 1 0 0 "sleep .1" "no-such-program"
+    has "no-such-program failed, on processor 0"
+    run -2 "$timed" 0 0 0 true
+    has "RUNS='0': give a number from 1 on"
+    printf '#!/bin/sh\necho $$ >%s/$1\nexec sleep 60\n' "$T" >wait
+    chmod +x wait
+    "$timed" 1 0 0 "./wait one" "./wait two" 3>&- &
+    until [[ -s one && -s two ]]; do kill -0 $! && sleep .02 || fail "it has ended"; done
+    kill $!
+    wait $! || true
+    # a zombie has ended, too
+    for n in 1 2 3 4 5 6 7 8 9 0; do ps -o stat= -p "$(<one),$(<two)" | grep -qv '^Z' || return 0; sleep .1; done
+    fail "$(ps -f "$(<one)" "$(<two)")"
+}
+
 # shown NAMES [ARGUMENT...]: what would be run of PROGRAMS=NAMES
 shown() {
     make -n -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PROGRAMS="$1" "${@:2}"
