@@ -12,7 +12,8 @@
 # been made with anything, and are refused, too. While there is no file, it is written anew.
 #
 # Nor do two runs at a time make the same files: the second one is refused. $(OUT)/.run has the process
-# of the last one and when that began; while it is there, only what it starts itself may go on.
+# of the last one and when that began; while it is there, only what it starts itself may go on. What a
+# make that was killed has left at work is not seen.
 
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
