@@ -434,10 +434,17 @@ __attribute__((noinline, target("avx"))) static void there(float *to, const floa
     const __m256i m = _mm256_set_epi32(0, 0, -1, 0, 0, 0, -1, 0);
     _mm256_maskstore_ps(to + 8, m, _mm256_maskload_ps(from + 8, m));
 }
+__attribute__((noinline, target("avx"))) static void before(void *to, const float *from)
+{
+    const __m256 v = _mm256_maskload_ps(from, _mm256_set_epi32(0, 0, 0, -1, 0, 0, -1, 0));
+    long n = 8;
+    __asm__ volatile("rep stosl" : "+D"(to), "+c"(n) : "a"(7), "x"(v) : "memory");
+}
 int main(void)
 {
     here();
     there(b, a);
+    before(b + 32, a + 32); /* a string instruction in the same straight code */
     printf("0x%lx 0x%lx\n", (unsigned long)a, (unsigned long)b);
 }
 END
@@ -449,7 +456,7 @@ END
             ((addr >= $b && addr < $b + 256)) && echo b \$op \$((addr - $b)) \$size
             :
         done | paste -sd ';'"
-    is 'a load 0 4;a load 8 4;a load 20 4;a load 28 4;b store 0 4;b store 8 4;b store 20 4;b store 28 4;a load 36 4;a load 52 4;b store 36 4;b store 52 4'
+    is 'a load 0 4;a load 8 4;a load 20 4;a load 28 4;b store 0 4;b store 8 4;b store 20 4;b store 28 4;a load 36 4;a load 52 4;b store 36 4;b store 52 4;a load 132 4;a load 144 4;b store 128 32'
 }
 
 @test "signal handlers" {

@@ -113,7 +113,10 @@ static const struct cf_rows_template *repeating(const struct cf_rows_code *code,
     if (*word < CF_WIRE_EVENTS || outcome >= code->outcomes || code->map[outcome] & CF_ROWS_UNSEEN)
         return NULL;
     t = cf_rows_at(code, code->map[outcome]);
-    return t->flags == CF_ROWS_REPEAT && t->bytes <= (size_t)(end - p) ? t : NULL;
+    return (t->flags & (CF_ROWS_REPEAT | CF_ROWS_CUT)) == CF_ROWS_REPEAT &&
+                   t->bytes <= (size_t)(end - p)
+               ? t
+               : NULL;
 }
 
 enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,

@@ -71,7 +71,8 @@ void cf_trace_refuse(struct cf_trace_process *p)
 /* What the writer says to its last rows is remembered. */
 void cf_trace_drop(struct cf_trace *t, struct cf_trace_process *p, const char *what)
 {
-    cf_decode_problem(&t->decode, "process %u: %s: its trace ends here", p->record.pid, what);
+    cf_decode_problem(&t->decode, "process %u: %s: its trace ends here%s", p->record.pid, what,
+                      t->follow ? ", and children are missing that it forks from now on" : "");
     t->dropped++;
     (void)cf_decode_leave(&t->decode, &p->record);
     cf_trace_refuse(p);

@@ -22,6 +22,8 @@ static void test_dropped(void)
     begin();
     wrong_process(100, &nonsense, sizeof(nonsense));
     ok(trace->dropped == 1, "a record of no superblock drops its process");
+    ok(strstr(cf_decode_trouble(&trace->decode), "children are missing") != NULL,
+       "and the children are told that it does not bring");
     empty_processes();
     right_process(101);
     ok(cf_decode_flush(&trace->decode) == 0, "others go on");
