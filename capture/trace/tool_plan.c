@@ -88,6 +88,26 @@ static void plan_access(UInt op, UInt size, const IRExpr *addr, const IRExpr *gu
     }
 }
 
+/* Whether the instruction at work has loaded this: VEX makes of a locked read-modify-write a load and
+ * a compare-and-swap that expects what the load gave. */
+static Bool loaded(const IRExpr *addr, UInt size)
+{
+    struct cf_plan_access at;
+    UInt i;
+
+    resolve(addr, &at);
+    for (i = cf_plan.n_accesses; i > 0; i--) {
+        const struct cf_plan_access *a = &cf_plan.accesses[i - 1];
+
+        if (a->wire.insn != cf_plan.n_insns - 1)
+            break;
+        if (a->wire.op == CF_WIRE_LOAD && a->guard == IRTemp_INVALID && a->wire.size == size &&
+            a->base == at.base && a->wire.offset == at.wire.offset)
+            return True;
+    }
+    return False;
+}
+
 static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
 {
     switch (st->tag) {
@@ -121,7 +141,8 @@ static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
         const IRCAS *cas = st->Ist.CAS.details;
         UInt size = sizeofIRType(typeOfIRExpr(sb->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
 
-        plan_access(CF_WIRE_LOAD, size, cas->addr, NULL, i);
+        if (!loaded(cas->addr, size))
+            plan_access(CF_WIRE_LOAD, size, cas->addr, NULL, i);
         plan_access(CF_WIRE_STORE, size, cas->addr, NULL, i);
         break;
     }
