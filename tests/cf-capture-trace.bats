@@ -462,6 +462,50 @@ END
     is 'a load 0 4;a load 8 4;a load 20 4;a load 28 4;b store 0 4;b store 8 4;b store 20 4;b store 28 4;a load 36 4;a load 52 4;b store 36 4;b store 52 4;a load 132 4;a load 144 4;b store 128 32'
 }
 
+@test "a gather loads the lanes that its mask lets through, and nothing from the stack" {
+    grep -qw avx2 /proc/cpuinfo || skip "no AVX2"
+    cc -O1 -static -no-pie -x c -o gathers - <<'END'
+#include <immintrin.h>
+#include <stdio.h>
+static int t[64] __attribute__((aligned(64)));
+static double d[64] __attribute__((aligned(64)));
+__attribute__((noinline, target("avx2"))) static void ints(const int *from, __m256i i, __m256i m)
+{
+    __m256i v = _mm256_setzero_si256();
+    __asm__ volatile("vpgatherdd %1, (%2,%3,4), %0" : "+x"(v), "+x"(m) : "r"(from), "x"(i));
+}
+__attribute__((noinline, target("avx2"))) static void doubles(__m256i i, __m256d m)
+{
+    __m256d v = _mm256_setzero_pd(), n = m;
+    __asm__ volatile("vgatherqpd %1, d(,%3,8), %0; vgatherdpd %2, 64(%k4,%x3,8), %0" /* with a prefix */
+                     : "+x"(v), "+x"(m), "+x"(n) : "x"(i), "r"(d));
+}
+__attribute__((target("avx2"))) int main(void)
+{
+    const __m256i i = _mm256_set_epi32(15, 13, 11, 9, 7, 5, 3, 1), j = _mm256_set_epi64x(7, 5, 3, 2);
+    ints(t, i, _mm256_set_epi32(0, -1, 0, 0, 0, -1, 0, -1));
+    ints(t, i, _mm256_set1_epi32(-1));
+    ints(t, i, _mm256_setzero_si256());
+    doubles(j, _mm256_castsi256_pd(_mm256_set_epi64x(-1, 0, -1, 0)));
+    printf("0x%lx 0x%lx\n", (long)t, (long)d);
+}
+END
+    for function in ints doubles; do # and the loads of their returns
+        capture --function $function ./gathers >out
+        read -r t d <out
+        rows access --columns op,addr,size | hawk -F , -v t="$t" -v d="$d" '
+            BEGIN { t = hex(t); d = hex(d) }
+            $1 != "load" { next }
+            { x = hex($2) }
+            x >= t && x < t + 256 { print "t", x - t, $3; next }
+            x >= d && x < d + 512 { print "d", x - d, $3; next }
+            { others++ }
+            END { print others " others" }'
+    done >loads
+    run -0 paste -sd ';' loads
+    is 't 4 4;t 20 4;t 52 4;t 4 4;t 12 4;t 20 4;t 28 4;t 36 4;t 44 4;t 52 4;t 60 4;3 others;d 24 8;d 56 8;d 64 8;d 64 8;1 others'
+}
+
 @test "a read-modify-write is one load and one store, also where it is atomic" {
     cc -O1 -static -no-pie -x c -o atomics - <<'END'
 #include <stdatomic.h>

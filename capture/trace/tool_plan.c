@@ -108,6 +108,32 @@ static Bool loaded(const IRExpr *addr, UInt size)
     return False;
 }
 
+/* Whether an instruction of AVX2 gathers: map 0f38 of VEX, opcodes 90 to 93. */
+static Bool is_gather(const struct cf_wire_insn *insn)
+{
+#if defined(VGA_amd64)
+    const UChar *code = (const UChar *)(Addr)(insn->pc_length & CF_WIRE_PC_MASK);
+    const UChar *end = code + (insn->pc_length >> 56 & CF_WIRE_LENGTH_MASK);
+
+    while (end - code > 4 && (*code == 0x67 || (*code & 0xe7) == 0x26 || (*code & 0xfe) == 0x64))
+        code++;
+    return end - code > 4 && code[0] == 0xc4 && (code[1] & 0x1f) == 2 && (code[3] & 0xfc) == 0x90;
+#else
+    return False;
+#endif
+}
+
+/* VEX has a gather load from the stack where the mask leaves a lane out: its address is an ITE. */
+static void plan_load(UInt size, const IRExpr *addr, Int statement)
+{
+    const IRExpr *choice = definition(addr);
+
+    if (choice && choice->tag == Iex_ITE && is_gather(&cf_plan.insns[cf_plan.n_insns - 1]))
+        plan_access(CF_WIRE_LOAD, size, choice->Iex.ITE.iftrue, choice->Iex.ITE.cond, statement);
+    else
+        plan_access(CF_WIRE_LOAD, size, addr, NULL, statement);
+}
+
 static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
 {
     switch (st->tag) {
@@ -115,7 +141,7 @@ static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
         const IRExpr *e = st->Ist.WrTmp.data;
 
         if (e->tag == Iex_Load)
-            plan_access(CF_WIRE_LOAD, sizeofIRType(e->Iex.Load.ty), e->Iex.Load.addr, NULL, i);
+            plan_load(sizeofIRType(e->Iex.Load.ty), e->Iex.Load.addr, i);
         break;
     }
     case Ist_Store:
