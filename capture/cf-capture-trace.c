@@ -69,6 +69,7 @@ struct options {
 enum {
     OPTION = 32,        /* bytes of one with a number */
     LATE = 20,          /* in CF_COMMAND_FLUSH_MS */
+    PIPE_READS = 32,    /* more than a pipe has for */
     MAX_THREADS = 2000, /* Valgrind touches 7 KB for each when it starts */
 };
 
@@ -282,23 +283,18 @@ static void remove_directories(struct capture *k)
     remove_directory(k, k->directory[1]);
 }
 
-static void reap(struct capture *k)
+/* Whether the program has ended; waits for that unless `options` is WNOHANG. */
+static int reap(struct capture *k, int options)
 {
     if (!k->reaped)
-        k->reaped = cf_command_reap(k->child, &k->status, 0);
-}
-
-static int gone(struct capture *k)
-{
-    if (!k->reaped)
-        k->reaped = cf_command_reap(k->child, &k->status, WNOHANG);
+        k->reaped = cf_command_reap(k->child, &k->status, options);
     return k->reaped;
 }
 
 /* A process that it has left in the background may never end. */
 static void tell_late(struct capture *k)
 {
-    const unsigned n = gone(k) ? cf_trace_alive(k->trace) : 0;
+    const unsigned n = reap(k, WNOHANG) ? cf_trace_alive(k->trace) : 0;
 
     if (n && ++k->late == LATE && !k->tool->quiet)
         cf_warn(k->tool,
@@ -311,12 +307,15 @@ static void tell_late(struct capture *k)
  * the stream cannot be written any more, what is recorded runs on. */
 static void record(struct capture *k, struct cf_command *run)
 {
+    unsigned reads =
+        0; /* after its end; the first that finds nothing may find the pipe's end next */
     int r;
 
     while ((r = cf_trace_read(k->trace, CF_COMMAND_FLUSH_MS)) > 0) {
-        if (r == CF_TRACE_IDLE && !cf_trace_begun(k->trace) && gone(k))
+        if (r == CF_TRACE_IDLE && !cf_trace_begun(k->trace) && reap(k, WNOHANG))
             break;
-        if (cf_command_caught() && gone(k))
+        if (cf_command_caught() && reap(k, WNOHANG) &&
+            (reads += r == CF_TRACE_IDLE ? PIPE_READS / 2 : 1) >= PIPE_READS)
             break;
         if (!cf_command_flush_due(run))
             continue;
@@ -327,9 +326,14 @@ static void record(struct capture *k, struct cf_command *run)
             break;
         }
     }
-    k->left = cf_trace_alive(k->trace);
+    k->left = r == CF_TRACE_END ? 0 : cf_trace_alive(k->trace);
     k->lost = r == CF_TRACE_STOPPED;
     k->silent = r == CF_TRACE_END && cf_trace_silent(k->trace, (uint32_t)k->child);
+    if (r == CF_TRACE_END && cf_command_caught() && (k->silent || !cf_trace_begun(k->trace)) &&
+        reap(k, 0) && WTERMSIG(k->status) == cf_command_caught()) {
+        cf_trace_early(k->trace, (uint32_t)k->child); /* it met Valgrind without its handlers */
+        k->silent = 0;
+    }
     cf_trace_finish(k->trace);
     if (k->lost)
         cf_writer_cut(k->writer);
@@ -413,7 +417,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     cf_trace_close(k->trace);
     remove_directories(k);
     if (!k->lost)
-        reap(k);
+        reap(k, 0);
     if (k->log && !k->lost)
         show_log(k->tool, k->log);
     /* Whatever else ends a program, Valgrind lives to say so. */
@@ -424,9 +428,9 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     }
     cf_command_end(run, k->writer);
     status = cf_resolved_end(&k->resolved, run, status);
-    if (k->left && (k->lost ? !gone(k) && !run->signalled : cf_command_caught()))
+    if (k->left && (k->lost ? !reap(k, WNOHANG) && !run->signalled : cf_command_caught()))
         cf_warn(k->tool, "%u process%s on, unrecorded", k->left, k->left > 1 ? "es run" : " runs");
-    reap(k);
+    reap(k, 0);
     remove_directories(k); /* what it has begun meanwhile */
     for (unsigned i = 0; i < 2; i++)
         if (k->directory[i][0])

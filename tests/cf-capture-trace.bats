@@ -810,6 +810,21 @@ END
     done
 }
 
+@test "a signal that meets Valgrind before it handles any: nothing was recorded, and nobody failed" {
+    cc -I "$ROOT" -o valgrind "$ROOT/capture/trace/test/stand_in.c"
+    echo older >t.cf
+    PATH=$PWD:$PATH STAND_IN=early run -143 cf-capture-trace --function f -o t.cf true
+    is "cf-capture-trace: t.cf: not written: nothing was recorded"
+    [ "$(<t.cf)" = older ]
+}
+
+@test "what is in the pipe when a program ends by a signal is recorded" {
+    cc -I "$ROOT" -o valgrind "$ROOT/capture/trace/test/stand_in.c"
+    PATH=$PWD:$PATH STAND_IN=late run -143 cf-capture-trace -o t.cf true
+    is ''
+    [ "$(rows map | wc -l)" = 200 ]
+}
+
 @test "a signal that was ignored stays ignored, for the program too" {
     run -0 --separate-stderr env --ignore-signal=INT,TERM \
         cf-capture-trace -q -o t.cf sh -c 'kill -INT $$ $PPID; kill -TERM $$ $PPID; echo on'

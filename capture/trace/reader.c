@@ -175,11 +175,13 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     if (t->decode.stopping) /* for the limit, perhaps */
         stop(t);
     n = poll(&p, 1, milliseconds);
-    if (n < 0 && errno != EINTR) {
+    if (n < 0 && errno == EINTR)
+        return CF_TRACE_WORKED;
+    if (n < 0) {
         cf_decode_refused(&t->decode, "poll", errno);
         return CF_TRACE_STOPPED;
     }
-    if (n <= 0)
+    if (n == 0)
         return take_published(t) == 0 ? CF_TRACE_IDLE : CF_TRACE_STOPPED;
     if (!(p.revents & POLLIN)) {
         struct timespec pause = {.tv_nsec = 10000000};
@@ -312,6 +314,16 @@ int cf_trace_silent(const struct cf_trace *t, uint32_t pid)
         if (p->record.pid == pid && p->alive && !p->execs)
             return 1;
     return 0;
+}
+
+void cf_trace_early(struct cf_trace *t, uint32_t pid)
+{
+    const struct cf_trace_process *p = cf_trace_alive_process(t, pid);
+
+    t->killed -= t->killed > 0;
+    t->begun = p && p->record.execed;
+    if (!t->begun)
+        t->unrecorded = 0; /* its ring was there, perhaps */
 }
 
 unsigned cf_trace_alive(const struct cf_trace *t)

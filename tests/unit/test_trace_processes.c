@@ -169,6 +169,35 @@ static void test_unrecorded(void)
     end();
 }
 
+/* A process that the user's signal ended before anything of it ran, as its first image or its next. */
+static void test_early(void)
+{
+    for (uint32_t image = 0; image < 2; image++) {
+        begin();
+        munmap(make_ring(100), CF_WIRE_RING_BYTES);
+        start(100);
+        if (image) {
+            send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 100, .value = 1});
+            munmap(make_ring(100), CF_WIRE_RING_BYTES);
+            start(100);
+        }
+        count_silent(trace);
+        is_u64(cf_trace_census(trace).killed, 1, "a process that is gone without a word");
+        cf_trace_early(trace, 100);
+        is_u64(cf_trace_census(trace).killed, 0, "before anything of it ran: nothing is missing");
+        ok(cf_trace_begun(trace) == (int)image, "of its first image there is no recording");
+        end();
+    }
+    begin();
+    munmap(make_ring(100), CF_WIRE_RING_BYTES);
+    count_silent(trace);
+    is_u64(cf_trace_census(trace).unrecorded, 1, "a ring of which nobody told");
+    cf_trace_early(trace, 100);
+    is_u64(cf_trace_census(trace).unrecorded, 0, "which was not needed any more");
+    start(100);
+    end();
+}
+
 /* A ring whose process sent nothing. */
 static void test_found(void)
 {
@@ -292,6 +321,7 @@ int main(void)
     test_rings();
     test_unrecorded();
     test_found();
+    test_early();
     test_stopped();
     test_noise();
     rmdir(directory);
