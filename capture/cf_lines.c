@@ -396,12 +396,17 @@ int cf_lines_finish(struct cf_lines *l)
     return l->failed ? l->failed : l->bad ? CF_EXIT_INPUT : CF_EXIT_OK;
 }
 
+const char *cf_lines_none(const char *why)
+{
+    return caught ? "a signal ended the input before any came" : why;
+}
+
 int cf_lines_close(struct cf_tool *t, struct cf_writer *w, int bad, const char *none)
 {
     int status;
 
     if (none) {
-        cf_warn(t, "no records: %s", none);
+        cf_warn(t, "no records: %s", cf_lines_none(none));
         cf_writer_cut(w);
         bad |= CF_EXIT_INPUT; /* or worse */
     }

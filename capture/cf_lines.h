@@ -95,6 +95,9 @@ void cf_lines_bad(struct cf_lines *l, unsigned column, const char *format, ...) 
    be read or was cut off, else CF_EXIT_OK. */
 int cf_lines_finish(struct cf_lines *l);
 
+/* Why an input has nothing: `why`, unless a signal has ended it. */
+const char *cf_lines_none(const char *why);
+
 /* The last of a program: where `none` says why there are no records, warns and keeps the output
    from its name; closes the output; when a signal ended the input, dies by it. Returns the exit
    status, `bad` being that of the inputs. */

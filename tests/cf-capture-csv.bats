@@ -361,3 +361,22 @@ END
     run -0 cf-capture csv --probe
     has 'ready: '
 }
+
+@test "a signal before any record: it is not said that the input is empty" {
+    mkfifo in
+    exec 8<>in
+    catches_term() { # PID: it has begun to read
+        ((16#$(sed -n 's/^SigCgt:[[:blank:]]*//p' "/proc/$1/status") >> 14 & 1))
+    }
+    for importer in csv dumpcache; do
+        local status=0
+        "cf-capture-$importer" -o t.cf - <in 2>err 3>&- 8>&- &
+        printf 'time,addr,' >&8
+        eventually catches_term $!
+        kill -TERM $!
+        wait $! || status=$?
+        [ $status = 143 ]
+        grep -q ': no [a-z]*: a signal ended the input before any came$' err || fail "$(<err)"
+        [ "$(wc -l <err)" = 2 ] # and that the file was not written
+    done
+}

@@ -343,8 +343,9 @@ int cf_dumpcache_run(struct cf_dumpcache *m)
     report(m);
     m->failed |= cf_lines_finish(&m->lines);
     if (!m->all && !m->failed) {
-        cf_warn(m->tool, "%s: no snapshot: the input is empty",
-                m->files && strcmp(m->file[0].name, "-") ? m->file[0].name : "standard input");
+        cf_warn(m->tool, "%s: no snapshot: %s",
+                m->files && strcmp(m->file[0].name, "-") ? m->file[0].name : "standard input",
+                cf_lines_none("the input is empty"));
         m->failed |= CF_EXIT_INPUT;
     }
     if (!m->all)
