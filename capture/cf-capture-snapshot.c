@@ -325,6 +325,11 @@ static void open_device(struct capture *k)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
                "--resolve: lines have the numbers that processes have outside of this PID "
                "namespace: run this outside of the container, or without --resolve");
+    if (cf_device_shifted(&k->device))
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
+               "%s: snapshots have the time of outside of this time namespace: run this outside of "
+               "the container",
+               k->o.device);
     if (cf_device_call(&k->device, CACHEFLOW_INFO, &k->info) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: is no Shutter: %s", k->o.device,
                strerror(errno));

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -50,16 +51,37 @@ void cf_device_close(struct cf_device *d)
     d->fd = -1;
 }
 
+/* Who answers at the socket; one in a PID namespace around ours has no number here: 0. */
+static pid_t peer(const struct cf_device *d)
+{
+    struct ucred peer = {0};
+    socklen_t length = sizeof peer;
+
+    return getsockopt(d->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
+}
+
 int cf_device_foreign(const struct cf_device *d)
 {
     const ino_t first_namespace = 0xEFFFFFFC; /* PROC_PID_INIT_INO of Linux */
-    struct ucred peer = {0};
-    socklen_t length = sizeof peer;
     struct stat st;
 
-    if (d->socket) /* one in a namespace around ours has no number here */
-        return getsockopt(d->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || !peer.pid;
+    if (d->socket)
+        return !peer(d);
     return stat("/proc/self/ns/pid", &st) != 0 || st.st_ino != first_namespace;
+}
+
+int cf_device_shifted(const struct cf_device *d)
+{
+    const ino_t first_namespace = 0xEFFFFFFA; /* PROC_TIME_INIT_INO of Linux */
+    struct stat own, st;
+    char path[64];
+
+    if (stat("/proc/self/ns/time", &own) != 0)
+        return 0; /* a kernel that has none */
+    snprintf(path, sizeof path, "/proc/%d/ns/time", d->socket ? peer(d) : 0);
+    if (!d->socket || stat(path, &st) != 0) /* where we may not look it is taken for the first */
+        st.st_ino = first_namespace;
+    return own.st_ino != st.st_ino;
 }
 
 static int put(int fd, const void *from, size_t bytes)

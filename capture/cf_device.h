@@ -27,6 +27,9 @@ void cf_device_close(struct cf_device *d);
 /* Whether who answers numbers processes otherwise than we do: a module does by the first PID
    namespace. */
 int cf_device_foreign(const struct cf_device *d);
+/* Whether its CLOCK_MONOTONIC is another than ours: a module's is that of the first time namespace.
+ */
+int cf_device_shifted(const struct cf_device *d);
 
 /* An ioctl: 0, or -1 with errno. `arg` may be NULL where the call has none. */
 int cf_device_call(struct cf_device *d, unsigned long request, void *arg);

@@ -514,6 +514,21 @@ thrash,4,8192,4,4'
     has 'is no Shutter' "$stderr"
 }
 
+@test "a time namespace, where snapshots would have a time of outside, is refused" {
+    unshare -rT --monotonic 1000 true || skip "no namespaces of time"
+    local inside=(unshare -rT --monotonic 1000) device
+    shutter
+    for device in sock /dev/null; do
+        run -3 --separate-stderr "${inside[@]}" cf-capture-snapshot --device $device -o s.cf -- true
+        has 'snapshots have the time of outside of this time namespace' "$stderr"
+    done
+    # not where who answers is inside, too
+    rm sock
+    run -0 "${inside[@]}" sh -c 'fake_shutter sock notes & until test -S sock; do sleep .01; done
+        cf-capture-snapshot --own-priority none --device sock -p 5ms -o s.cf -- sh -c "$1"' sh "$once"
+    [ "$(count snapshot)" -ge 1 ]
+}
+
 @test "twice: two snapshots while the tasks stand still" {
     calm 5 -2 -t -e signal -- "$W" m 6 notes 2
     [ "$(count snapshot)" = 12 ]
