@@ -259,6 +259,16 @@ END
     has_not cf-capture-snap
 }
 
+@test "a newline in a program's name is part of it" {
+    cp /bin/sh $'c\nd'
+    # shellcheck disable=SC2016
+    run -0 snap -p 2ms -- $'./c\nd' -c 'until [ "$(grep -c "^client" notes)" -ge 3 ]; do sleep 0.01; done; : end'
+    run -0 bash -c "cf-cat --csv --table task --columns op,pid,label s.cf | grep -A 1 -m 1 '^begin' | cut -d, -f3"
+    is '"c
+d"'
+    ! rows task s.cf | grep ',name,"*c' || false
+}
+
 @test "its own priority can be left as it is" {
     root
     run -5 snap -n 1 -p 3ms --own-priority none -- "$W" u 1 notes

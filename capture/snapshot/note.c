@@ -47,7 +47,7 @@ static int note_name(struct cf_emit *e, struct cf_observed_task *o, uint64_t ns)
     snprintf(path, sizeof path, "/proc/%d/comm", o->pid);
     name = cf_observed_read(path, &length);
     if (name) {
-        name[strcspn(name, "\n")] = '\0';
+        name[length - 1] = '\0'; /* the newline that the kernel adds; a name may have others */
         if (strncmp(name, o->name, sizeof o->name - 1) != 0) {
             snprintf(o->name, sizeof o->name, "%s", name);
             result = cf_emit_named(e, ns, (uint32_t)o->pid, name);
