@@ -24,6 +24,7 @@
 #include "capture/cf_command.h"
 #include "capture/cf_device.h"
 #include "capture/snapshot/note.h"
+#include "capture/snapshot/open.h"
 #include "capture/snapshot/options.h"
 #include "capture/watch/reap.h"
 
@@ -311,43 +312,6 @@ static void own_rank(struct capture *k)
                 strerror(errno));
 }
 
-static void open_device(struct capture *k)
-{
-    struct cacheflow_config c = {.ram = k->o.ram,
-                                 .cpu = k->o.ram_cpu,
-                                 .flags = (k->o.resolve ? CACHEFLOW_RESOLVE : 0) |
-                                          (k->o.transparent ? 0 : CACHEFLOW_REPLACE)};
-
-    if (cf_device_open(&k->device, k->o.device) != 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s: is the kernel module cacheflow.ko loaded?",
-               k->o.device, strerror(errno));
-    if (k->o.resolve && k->tasks.commands && cf_device_foreign(&k->device))
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
-               "--resolve: lines have the numbers that processes have outside of this PID "
-               "namespace: run this outside of the container, or without --resolve");
-    if (cf_device_shifted(&k->device))
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
-               "%s: snapshots have the time of outside of this time namespace: run this outside of "
-               "the container",
-               k->o.device);
-    if (cf_device_call(&k->device, CACHEFLOW_INFO, &k->info) != 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: is no Shutter: %s", k->o.device,
-               strerror(errno));
-    if (k->info.abi != CACHEFLOW_ABI)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
-               "%s: its interface has version %u, this program wants %u", k->o.device, k->info.abi,
-               CACHEFLOW_ABI);
-    if (!(k->info.ram[k->o.ram].flags & CACHEFLOW_RAM_PRESENT) ||
-        k->info.ram[k->o.ram].line_size == 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--cache: backend %.16s cannot read it",
-               k->info.backend);
-    if (cf_device_call(&k->device, CACHEFLOW_CONFIGURE, &c) != 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: configure: %s", k->o.device, strerror(errno));
-    if (cf_device_call(&k->device, CACHEFLOW_DISCARD, NULL) != 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s", k->o.device,
-               errno == EBUSY ? "another program owns its buffer" : strerror(errno));
-}
-
 static void make_thrash(struct capture *k)
 {
     const struct cacheflow_ram *r = &k->info.ram[k->o.ram];
@@ -489,7 +453,7 @@ int main(int argc, char **argv)
     k.tasks.tool = &k.tool;
     k.tasks.command = commands;
     cf_snapshot_options(&k.o, &k.tasks, argc, argv);
-    open_device(&k);
+    cf_snapshot_open(&k.device, &k.info, &k.tool, &k.o, k.tasks.commands);
     make_thrash(&k);
     if (k.o.points)
         k.watch = cf_need(&k.tool, cf_watch_new(&k.tool, "--event", k.o.point, k.o.points));

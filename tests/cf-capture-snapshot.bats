@@ -549,11 +549,20 @@ thrash,4,8192,4,4'
 
 @test "a full buffer is told, and what it holds comes out" {
     root # without page frames snapshots are of nothing but their header
-    shutter buffer=9000
+    shutter buffer=9000 sets=32
     run -1 --separate-stderr cf-capture-snapshot --device sock -t -e break:here -o s.cf -- "$W" l 100
     has 'its buffer is full after' "$stderr"
     [ "$(count snapshot)" -ge 1 ]
     has "after $(count snapshot) snapshots" "$stderr"
+}
+
+@test "a buffer that has no room for one is refused before anything runs, and how much it takes is told" {
+    shutter buffer=90000 # lines: 49152
+    run -3 --separate-stderr cf-capture-snapshot --device sock -r -p 5ms -o s.cf -- touch ran
+    has 'a snapshot may take 147648 bytes, and its buffer has 90000: load the module with a size of that or more, or leave --resolve out' "$stderr"
+    [[ ! -e ran && ! -e s.cf ]]
+    shutter buffer=90000
+    run -0 cf-capture-snapshot --device sock -p 5ms -o s.cf -- sh -c "$once"
 }
 
 @test "lines: their owners are mappings of the programs, at their time" {

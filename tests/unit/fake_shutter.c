@@ -266,6 +266,16 @@ static uint64_t now_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+static uint64_t most_bytes(void)
+{
+    const uint64_t most = (uint64_t)sets * ways < PAGES ? (uint64_t)sets * ways : PAGES;
+    uint64_t bytes = sizeof(struct cacheflow_snapshot) + most * sizeof lines[0] + 64;
+
+    if (config.flags & CACHEFLOW_RESOLVE)
+        bytes += most * (1 + shared) * sizeof owners[0];
+    return bytes;
+}
+
 static int snapshot(struct cacheflow_shot *shot)
 {
     const struct timespec takes = {.tv_nsec = late * 1000000L};
@@ -350,6 +360,8 @@ static void serve(int fd)
         struct cacheflow_info info = {.abi = abi,
                                       .backend = "fake",
                                       .buffer_bytes = buffer_bytes,
+                                      .snapshot_bytes = most_bytes(),
+                                      .snapshots = (uint32_t)(buffer_bytes / most_bytes()),
                                       .ram[CACHEFLOW_L2_TAG] = {.flags = CACHEFLOW_RAM_PRESENT,
                                                                 .level = 2,
                                                                 .sets = sets,
