@@ -23,6 +23,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_device.h"
+#include "capture/snapshot/guard.h"
 #include "capture/snapshot/note.h"
 #include "capture/snapshot/open.h"
 #include "capture/snapshot/options.h"
@@ -403,6 +404,7 @@ static void end(struct capture *k)
         if ((status = write_snapshot(k, &k->taken[i])) != CF_EXIT_OK)
             give_up(k, status);
     (void)cf_observed_find(&k->tasks);
+    cf_guard_end(&k->tasks);
     (void)cf_note_ended(&k->emit, &k->tasks, 0, now_ns());
     (void)cf_emit_notes(&k->emit, UINT64_MAX); /* a failure shows when the writer is closed */
     if (k->o.transparent && k->count)
@@ -453,6 +455,7 @@ int main(int argc, char **argv)
     k.tasks.tool = &k.tool;
     k.tasks.command = commands;
     cf_snapshot_options(&k.o, &k.tasks, argc, argv);
+    cf_guard_start(&k.tasks);
     cf_snapshot_open(&k.device, &k.info, &k.tool, &k.o, k.tasks.commands);
     make_thrash(&k);
     if (k.o.points)

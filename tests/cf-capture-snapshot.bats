@@ -706,6 +706,25 @@ thrash,4,8192,4,4'
     kill "$(cat pid)"
 }
 
+@test "killed in the middle, with or without its process group, it leaves no descendant stopped that survives" {
+    local capture whom
+    for whom in '' -; do
+        shutter late=300
+        rm -f pid child orphan
+        setsid cf-capture-snapshot --device sock -p 2ms -o s.cf -- \
+            sh -c 'sh -c "echo \$\$ >child; exec sleep 600" & (setsid sh -c "echo \$\$ >orphan; exec sleep 600" &)
+                until test -s child -a -s orphan; do sleep 0.01; done; echo $$ >pid; exec sleep 600' 3>&- &
+        capture=$!
+        eventually test -s pid
+        eventually is_state T "$(cat child)"
+        eventually is_state T "$(cat orphan)"
+        kill -KILL -- "$whom$capture"
+        eventually is_state S "$(cat orphan)"
+        [[ -n $whom ]] || eventually is_state S "$(cat child)"
+        kill "$(cat orphan)" $([[ -n $whom ]] || cat child pid)
+    done
+}
+
 @test "killed while traps stand in programs, it takes them along, as its manual says" {
     local capture
     shutter

@@ -3,8 +3,8 @@
  * observed.c - the commands under observation. See observed.h.
  *
  * A process whose parent ends is handed to us (PR_SET_CHILD_SUBREAPER), so all that the commands
- * have brought forth can be found by following children from this process on. A command that
- * survives us, should we be killed, gets a SIGCONT by the kernel, so that it does not stay stopped.
+ * have brought forth can be found by following children from this process on. Who survives us,
+ * should we be killed, does not stay stopped: see guard.c.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "capture/cf_command.h"
+#include "capture/snapshot/guard.h"
 #include "capture/snapshot/observed.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
@@ -40,7 +41,6 @@ static void run_child(const struct cf_observed *t, const struct cf_observed_comm
     close(t->ready[0]);
     /* with others before it, it may be observed for a while before it is the program */
     prctl(PR_SET_NAME, name ? name + 1 : c->argv[0]);
-    prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (c->cpu >= 0) {
         cpu_set_t cpus;
 
@@ -276,10 +276,13 @@ static size_t add(struct cf_observed *t, pid_t pid)
         t->observed = more;
         t->room = room;
     }
-    o = &t->observed[t->count++];
+    o = &t->observed[t->count];
     *o = (struct cf_observed_task){
         .pid = pid, .parent = s.parent, .start = s.start, .fresh = 1, .mark = t->mark};
     memcpy(o->name, s.name, sizeof o->name);
+    if (cf_guard_add(t, o) != 0)
+        return 0;
+    t->count++;
     return 1;
 }
 
@@ -424,7 +427,7 @@ static int stands(const struct cf_observed *t, pid_t pid)
 /* To this process and no other: its number may be another's by now, which a pidfd that was opened
    before we look rules out. Linux before 5.3 has none. Where the system does not let us look, a
    process is not stopped, but is let go: it would stand for ever. */
-static void send_signal(struct cf_observed_task *o, int number)
+void cf_observed_signal(struct cf_observed_task *o, int number)
 {
     struct stat_line s;
     int fd, known;
@@ -469,13 +472,13 @@ unsigned cf_observed_stop(struct cf_observed *t)
     unsigned moving, moved;
 
     for (size_t i = 0; i < t->count; i++) /* those known from the last time, at once */
-        send_signal(&t->observed[i], SIGSTOP);
+        cf_observed_signal(&t->observed[i], SIGSTOP);
     moved = count_moving(t);
     do {
         moving = (cf_observed_find(t) != 0) + moved;
         for (size_t i = 0; i < t->count; i++)
             if (t->observed[i].fresh)
-                send_signal(&t->observed[i], SIGSTOP);
+                cf_observed_signal(&t->observed[i], SIGSTOP);
         moved = count_moving(t);
         moving += moved;
         if (moving)
@@ -487,5 +490,5 @@ unsigned cf_observed_stop(struct cf_observed *t)
 void cf_observed_continue(struct cf_observed *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        send_signal(&t->observed[i], SIGCONT);
+        cf_observed_signal(&t->observed[i], SIGCONT);
 }

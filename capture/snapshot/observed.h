@@ -48,6 +48,7 @@ struct cf_observed {
     size_t count, room;
     uint32_t mark;
     int no_children; /* the kernel has no /proc/PID/task/TID/children */
+    int guarded;     /* file of those that were observed so far, for guard.c */
 };
 
 /* Starts all commands and returns when each is on its CPU and about to run its program; -1 after a
@@ -66,6 +67,8 @@ size_t cf_observed_find(struct cf_observed *t);
 unsigned cf_observed_stop(struct cf_observed *t);
 void cf_observed_continue(struct cf_observed *t);
 void cf_observed_kill(struct cf_observed *t, int number);
+/* To one process, if it is still the one that was found. */
+void cf_observed_signal(struct cf_observed_task *o, int number);
 
 /* A whole file of /proc, with a zero behind it, that the caller frees; NULL when it is empty,
    cannot be read to its end, or there is no memory. */

@@ -4,6 +4,7 @@
  * processes that share our memory, since it takes thousands of them to fill what Linux lists at
  * once.
  */
+#include "capture/snapshot/guard.c"
 #include "capture/snapshot/observed.c"
 #include "tap.h"
 
@@ -43,7 +44,7 @@ static void many(void)
 {
     char *stacks = mmap(NULL, (size_t)CHILDREN_MOST * STACK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, 0, 0);
-    struct cf_observed t = {0};
+    struct cf_observed t = {.guarded = -1};
     size_t bytes = 0, wrong = 0, stopped = 0;
     unsigned rounds = 0;
 
@@ -80,7 +81,7 @@ static void many(void)
 /* A number in our list that belongs to another process by now. */
 static int stops_stranger(pid_t stranger)
 {
-    struct cf_observed t = {0};
+    struct cf_observed t = {.guarded = -1};
     struct stat_line s;
     const pid_t own = fork();
 
@@ -129,7 +130,7 @@ static void strangers(void)
 /* The same where it is of ours, too, and was noted: that one is gone, and this one is new. */
 static void number_again(void)
 {
-    struct cf_observed t = {0};
+    struct cf_observed t = {.guarded = -1};
     const pid_t own = fork();
 
     if (own == 0)
@@ -172,7 +173,7 @@ static void being_born(void)
 
     for (; rounds < 20; rounds++) {
         const struct timespec pause = {.tv_nsec = 3000000};
-        struct cf_observed t = {0};
+        struct cf_observed t = {.guarded = -1};
         const pid_t first = fork();
         int before;
 
@@ -203,7 +204,7 @@ static void being_born(void)
 static void waits_for_child(int flags, const char *who, int stands_still)
 {
     const pid_t parent = fork();
-    struct cf_observed t = {0};
+    struct cf_observed t = {.guarded = -1};
     const unsigned most = stands_still ? 600 : 3;
     unsigned rounds = 0;
 
