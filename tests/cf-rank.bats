@@ -500,6 +500,14 @@ strings() {
     cf-rank -q --by set -m xeon-6230 --value accesses,bytes long.cf | awk -F, 'NR > 1 { n += $3; b += $4 } END { print NR - 1, n, b }' >got
     echo 64 16385 1048576 | same - got
     [[ $(cf-rank -q --by cache-line --line-size 4 --op ifetch long.cf | wc -l) == 2049 ]]
+    # nothing is beyond the last address
+    printf 'addr,size\n0xfffffffffffffffc,200\n' | stream last.cf
+    run -0 cf-rank -q --by cache-line --value accesses,bytes last.cf
+    is 'rank,pid,address,accesses,bytes,share_percent,cumulative_percent,knee
+1,0,0xffffffffffffffc0,1,4,100.000,100.000,0'
+    run -0 cf-rank -q --by set -m xeon-6230 --value accesses,bytes last.cf
+    is 'rank,set,accesses,bytes,share_percent,cumulative_percent,knee
+1,63,1,4,100.000,100.000,0'
     # a damaged size does not take all memory
     printf 'addr,size\n0,4294967295\n' | stream damaged.cf
     run -1 cf-rank -q --by cache-line damaged.cf

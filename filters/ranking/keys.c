@@ -287,7 +287,7 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
         cf_die(k->tool, CF_EXIT_INPUT,
                "an access of more than %d lines: its size is wrong, or --line-size too small",
                MOST_LINES);
-    for (uint64_t here; rest; rest -= here, at += line) {
+    for (uint64_t here; rest && at; rest -= here, at += line) { /* none is beyond 2^64 */
         uint32_t id[CF_MOST_KEYS], total;
         const uint32_t *of[CF_MOST_KEYS] = {NULL}, *whole;
 
