@@ -80,6 +80,7 @@ static void make_model(struct cache *c)
 
     c->machine = cf_tool_machine(&c->tool, c->o.machine);
     cf_tool_modelled(&c->tool, c->machine);
+    c->turns.pids = c->o.frame.physical ? CF_PIDS_ANY : 0;
     c->turns.stated = c->o.cores_stated = c->o.cores;
     h.cores = c->o.cores = cf_tool_cores(c->machine, c->o.cores);
     for (unsigned i = 0; i < c->o.prefetches; i++)

@@ -148,7 +148,7 @@ static void take_whole(struct distance *d, struct cf_writer *w, struct cf_frame 
     struct pieces pieces = {0};
     int failed = 0; /* cf_tool_finish() reports why */
 
-    for (; f && !failed; f = next_frame(&d->partial)) {
+    for (; f && !failed; f = next_frame(&d->partial, &d->stacks)) {
         enum trouble what;
 
         if (f->table != CF_ACCESS || !f->rows) {
@@ -178,7 +178,7 @@ static void run(struct distance *d, struct cf_writer *w)
     struct cf_frame *f;
 
     cf_tool_idle(r, w);
-    f = next_frame(&d->partial); /* a header */
+    f = next_frame(&d->partial, &d->stacks); /* a header */
     if (d->partial.input == CF_INPUT_PARTIALS) {
         cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
         join_partials(&d->tool, &d->stacks, d->cores, &d->partial, w, f);

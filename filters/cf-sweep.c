@@ -2,10 +2,10 @@
 /*
  * cf-sweep - the misses of LRU caches of all sizes and associativities, in one reading.
  *
- * In: any stream with accesses. Out: CSV, a row for each number of sets and ways and each line
- * size. All of them come from one simulation a line size (Hill and Smith 1989: see
- * allassoc.h). Memory: at most 12 bytes for each line of the largest cache of each number of
- * sets, its ways a power of two from 16, and 32 bytes a process; nothing grows with the stream.
+ * In: any stream with accesses. Out: CSV, a row for each number of sets and ways and line size, all
+ * from one simulation a line size (Hill and Smith 1989: see allassoc.h). Memory: at most 12 bytes
+ * for each line of the largest cache of each number of sets, its ways a power of two from 16, and
+ * 32 bytes a process; nothing grows with the stream.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +19,7 @@
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 #include "formats/program/cf_partial.h"
+#include "formats/program/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-sweep [OPTION]... [FILE]...\n"
@@ -118,7 +119,6 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
 /* ---- which caches ---- */
 
-/* Whether a cache is among those that were asked for. */
 static int is_wanted(const struct options *o, uint64_t bytes)
 {
     return bytes >= o->least && bytes <= o->most;
@@ -143,15 +143,16 @@ static void choose_sets(const struct options *o, struct size *s)
             try_sets(o, s, sets);
 }
 
-static void begin(const struct cf_tool *t, const struct options *o, struct size *s, uint64_t line)
+static int begin(const struct cf_tool *t, const struct options *o, struct size *s, uint64_t line)
 {
     s->line = line;
     choose_sets(o, s);
     if (!s->count)
-        return;
+        return 0;
     s->runs = cf_need(t, cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH));
     s->all =
         cf_need(t, cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1]));
+    return 1;
 }
 
 static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, uint32_t to,
@@ -161,7 +162,7 @@ static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, ui
     int flushes = op && memchr(op + from, CF_FLUSH, to - from);
     struct cf_runs *r = s->runs;
 
-    while (from < to) {
+    while (s->count && from < to) {
         from = cf_runs_fill(r, cf_u64(f, CF_ADDR), op, cf_u32(f, CF_SIZE), from, to, space);
         /* removing a line would break the order that all sizes share */
         if (flushes)
@@ -174,11 +175,13 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
 {
     struct cf_cores *cores = cf_need(t, cf_cores_new(1));
     struct cf_frame *f;
+    unsigned pids = 0;
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
     cf_reader_refuse_samples(r);
     while (cf_tool_next(t, r, &f) > 0) {
+        cf_pids_check(&pids, t, f);
         for (uint32_t from = 0, to; f->table == CF_ACCESS && from < f->rows; from = to) {
             uint64_t space;
             uint32_t core;
@@ -186,8 +189,7 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
             to = cf_cores_next(cores, f, from, f->rows, &core, &space);
             cf_must(t, to == 0);
             for (unsigned i = 0; i < count; i++)
-                if (size[i].count)
-                    simulate(&size[i], f, from, to, space);
+                simulate(&size[i], f, from, to, space);
         }
     }
     cf_cores_free(cores);
@@ -267,15 +269,13 @@ int main(int argc, char **argv)
     struct options o;
     struct cf_reader *r;
     struct size *size;
-    unsigned any = 0;
+    int any = 0;
 
     cf_tool_init(&t, argc, argv, "cf-sweep", usage);
     parse(&t, &o, argc, argv);
     size = cf_tool_room(&t, o.line_size.count, sizeof(*size));
-    for (unsigned i = 0; i < o.line_size.count; i++) {
-        begin(&t, &o, &size[i], o.line_size.value[i]);
-        any += size[i].count;
-    }
+    for (unsigned i = 0; i < o.line_size.count; i++)
+        any |= begin(&t, &o, &size[i], o.line_size.value[i]);
     if (!any)
         cf_die(&t, CF_EXIT_USAGE,
                "no cache of such sets, ways and line sizes has from %llu to %llu bytes",

@@ -377,6 +377,25 @@ as_alone() {
     run -2 --separate-stderr cf-distance -j 257 b.cf
 }
 
+@test "accesses without pid beside others that have it: a warning by each program that keeps processes apart" {
+    local program said="some accesses have no column pid: they are taken for those of the process that comes first"
+    stream no.cf <<<$'op,addr,size\nload,0x1000,8'
+    stream pid.cf <<<$'op,addr,size,pid\nload,0x1000,8,7'
+    for program in cf-distance 'cf-distance -j 2' cf-sweep 'cf-cache --summary -m raspberry-pi-4' \
+        'cf-cache --summary -m raspberry-pi-4 --cores 1 -j 2' 'cf-classify -m raspberry-pi-4'; do
+        run -0 bash -c "$program no.cf no.cf pid.cf 2>&1 >/dev/null | grep -c '$said'"
+        is 1
+        run -0 bash -c "{ $program no.cf no.cf; $program pid.cf pid.cf; } 2>&1 >/dev/null"
+        has_not 'column pid'
+    done
+    cf-cat -q no.cf pid.cf -o both.cf
+    for program in 1 2; do
+        cf-cat --part $program/2 both.cf | cf-distance --partial >part.$program 2>/dev/null
+    done
+    run -0 bash -c "cf-distance part.1 part.2 2>&1 >/dev/null"
+    has "$said"
+}
+
 @test "wrong usage" {
     local bad
     for bad in "--for x" "--line-size 48" "--line-size 2" "--line-size 128K" "--sets 0" "--sets x" \

@@ -78,6 +78,16 @@ static int has(const struct cf_frame *f, unsigned column)
     return 0;
 }
 
+void cf_pids_check(unsigned *pids, const struct cf_tool *t, const struct cf_frame *f)
+{
+    if (f->table != CF_ACCESS || !f->rows || *pids == CF_PIDS_ANY)
+        return;
+    *pids |= has(f, CF_PID) ? 1 : 2;
+    if (*pids == CF_PIDS_ANY)
+        cf_warn(t, "some accesses have no column pid: they are taken for those of the process that "
+                   "comes first; model the inputs that have it and those that do not one by one");
+}
+
 /* Warns where there are threads, as far as other tables or an option say, and accesses do not say
    which made them. */
 static void check_threads(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
@@ -107,10 +117,12 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     const uint32_t *tid;
     uint64_t same;
 
+    cf_pids_check(&turns->pids, t, f);
     if (cores <= 1)
         return;
     if (f->table == CF_HEADER)
-        *turns = (struct cf_turns){.warned = turns->warned,
+        *turns = (struct cf_turns){.pids = turns->pids,
+                                   .warned = turns->warned,
                                    .apart = turns->apart,
                                    .one = turns->one,
                                    .stated = turns->stated};

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_processes.h - a warning where what is counted together belongs to several processes, and one
- * where threads are modelled on several cores that never ran side by side.
+ * cf_processes.h - a warning where what is counted together belongs to several processes, one
+ * where not all accesses say which is theirs, and one where threads are modelled on several cores
+ * that never ran side by side.
  *
  * Equal addresses of two processes are different memory, and so are two stacks of the same name.
- * An answer by address or name of mapping that keeps no process apart says so by the first.
+ * An answer by address or name of mapping that keeps no process apart says so by the first. Of a
+ * model that does, accesses without column pid are the first process's, which is right where all
+ * are of one.
  *
  * A tracer lets threads take turns of milliseconds, and says so by table switch. Without column
  * cpu, which cf-merge --interleave adds, a model of several cores sees each thread's turn as a
@@ -34,7 +37,14 @@ void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const s
 void cf_processes_join(struct cf_processes *p, const struct cf_tool *t, uint32_t pid, int several,
                        const char *what);
 
+/* Looks at a frame; warns once where some accesses have column pid and others have none, which a
+   model takes for the first process's. `*pids` is 0 at first, or CF_PIDS_ANY where that is no
+   matter. */
+enum { CF_PIDS_ANY = 3 };
+void cf_pids_check(unsigned *pids, const struct cf_tool *t, const struct cf_frame *f);
+
 struct cf_turns {
+    unsigned pids;       /* for cf_pids_check(); the caller may set it first */
     uint32_t tid;        /* of the first access of the segment */
     int begun, switched; /* it came; table switch did, of several threads for cf_order_check() */
     int warned;
@@ -45,7 +55,7 @@ struct cf_turns {
     unsigned stated;    /* cores by option --cores, which the caller may set first */
 };
 
-/* Looks at a frame; warns once of threads, once of processes of one thread each, and once of
+/* cf_pids_check(); and warns once of threads, once of processes of one thread each, and once of
    threads that accesses do not tell apart. The reader must want cpu, tid and pid of table access
    where there are several cores. `cores` as in the model: below 2, all is right. */
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,

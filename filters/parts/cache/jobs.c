@@ -342,7 +342,9 @@ static void end(struct run *r, struct cf_reader *in)
 
 void jobs_run(struct summary *j, struct cf_reader *in)
 {
-    struct run r = {.j = j, .turns.stated = j->o->cores_stated};
+    struct run r = {.j = j,
+                    .turns.pids = j->o->frame.physical ? CF_PIDS_ANY : 0,
+                    .turns.stated = j->o->cores_stated};
     struct cf_frame *f;
 
     begin(&r, in);

@@ -11,6 +11,7 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/groups.h"
 #include "formats/program/cf_partial.h"
+#include "formats/program/cf_processes.h"
 
 enum per { PER_ALL, PER_PROCESS, PER_THREAD };
 
@@ -55,6 +56,7 @@ struct stacks {
     uint8_t *op;
     /* of all rows so far, see stacks_mix(); kept where processes are spaces */
     uint64_t keys, edges;
+    unsigned pids; /* for cf_pids_check() */
 };
 
 /* What a function returns that cannot go on. */
@@ -109,11 +111,15 @@ int hand_on(const struct cf_tool *t, const struct stacks *k, struct cf_frame *f,
             const double *weight, struct cf_writer *w);
 
 /* The next frame, of which cf_partial_frame() knows; NULL at the end. */
-static inline struct cf_frame *next_frame(struct cf_partial *p)
+static inline struct cf_frame *next_frame(struct cf_partial *p, struct stacks *k)
 {
     struct cf_frame *f;
 
-    return cf_tool_next(p->tool, p->reader, &f) > 0 && cf_partial_frame(p, f) >= 0 ? f : NULL;
+    if (cf_tool_next(p->tool, p->reader, &f) <= 0 || cf_partial_frame(p, f) < 0)
+        return NULL;
+    if (k->set->per == PER_ALL)
+        cf_pids_check(&k->pids, p->tool, f);
+    return f;
 }
 
 /* ---- all frames from the first one, `f`, on, or NULL ---- */

@@ -282,7 +282,7 @@ void join_partials(struct cf_tool *t, struct stacks *all, struct cf_cores *cores
     cf_must(t, cf_array_room(&j.key, &j.key_room, 1, sizeof(*j.key)));
     j.number[0] = 0; /* of none */
     j.key[0] = 0;
-    for (; f && !failed; f = next_frame(partial))
+    for (; f && !failed; f = next_frame(partial, all))
         failed = take_frame(&j, f) != 0;
     if (!failed)
         cf_partial_end(partial);

@@ -402,7 +402,7 @@ void take_in_parts(struct cf_tool *t, struct stacks *all, struct cf_cores *cores
 
     cf_reader_defer(r);
     begin(&a);
-    for (; f && !a.failed; f = next_frame(partial)) {
+    for (; f && !a.failed; f = next_frame(partial, all)) {
         if (f->table == CF_HEADER) {
             finish_all(&a);
             a.failed |= cf_writer_frame(w, f) != 0; /* cf_tool_finish() reports why */

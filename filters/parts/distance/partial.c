@@ -173,7 +173,7 @@ void write_partial(struct cf_tool *t, struct stacks *stacks, struct cf_cores *co
     c.of = cf_need(t, cf_counts_new());
     stacks->part = c.ends = cf_tool_room(t, 1, sizeof(*c.ends));
     cf_must(t, cf_stack_begin_part(stacks->stack, c.ends));
-    for (; f && !failed; f = next_frame(partial)) {
+    for (; f && !failed; f = next_frame(partial, stacks)) {
         if (f->table == CF_ACCESS && f->rows)
             failed = take_frame(&c, f) != 0;
         else if (f->table != CF_HEADER)
