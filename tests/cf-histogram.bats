@@ -137,6 +137,24 @@ ifetch,none,1,,"
     (($(wc -l <got) <= 21))
 }
 
+@test "weights of which the sum would wrap are refused, also where parts are joined" {
+    printf 'time,op,addr,size\n9223372036854775807,store,0,8\n' | stream one.cf
+    run -0 cf-histogram --column op --weight time one.cf one.cf
+    has 'store,18446744073709551614'
+    cf-cat -q one.cf one.cf one.cf -o all.cf
+    run -1 cf-histogram --column op --weight time all.cf
+    has 'the weights add up to more than 2^64'
+    local i
+    for i in 1 2; do
+        cf-cat --part $i/2 all.cf | cf-histogram --column op --weight time --partial >part.$i
+    done
+    run -1 cf-histogram --column op --weight time part.1 part.2
+    has 'the weights add up to more than 2^64'
+    printf 'time,op,addr,bytes,object\n1,alloc,64,18446744073709551615,1\n2,alloc,128,16,2\n' | stream objects.cf --table object
+    run -1 cf-histogram --table object --column op --weight bytes objects.cf
+    has 'the weights add up to more than 2^64'
+}
+
 @test "weights: where the cycles go" {
     counted '$10' '$12' | sed 's/^255/memory/' | sort -t, -k1,1 | with_shares 0 >want
     cf-histogram --column hit --weight cost "$D/in.cf" >got

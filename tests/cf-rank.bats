@@ -514,6 +514,28 @@ strings() {
     is "cf-rank: an access of more than 1048576 lines: its size is wrong, or --line-size too small"
 }
 
+@test "sums that would wrap are refused, also where parts are joined" {
+    local value
+    printf 'op,addr,size,weight,cost\nload,0,4294967295,4503599627370000,4294967295\n' | stream much.cf
+    for value in 'cost --by op' 'bytes --by op' 'bytes --by cache-line --line-size 64K' 'bytes,accesses --by op,cache-line --line-size 64K'; do
+        # shellcheck disable=SC2086 # words
+        run -1 cf-rank -q --value $value much.cf
+        has "--value $(sed 's/[ ,].*//; s/cost/cost_cycles/' <<<"$value"): more than 2^64 in all"
+    done
+    # two are less
+    printf 'op,addr,size,weight,cost\nload,0,8,2147483648,4294967295\n' | stream half.cf
+    run -0 cf-rank -q --by op --value cost half.cf half.cf
+    has 'load,18446744069414584320'
+    cf-cat half.cf half.cf half.cf -o all.cf
+    for value in 1 2; do
+        cf-cat --part $value/2 all.cf | cf-rank -q --by op --value cost --partial >part.$value
+    done
+    run -1 cf-rank -q --by op --value cost part.1 part.2
+    has 'more than 2^64 in all'
+    run -1 cf-rank -q --by op --value cost -j 2 all.cf
+    has 'more than 2^64 in all'
+}
+
 @test "sets: of the first level or that of --level, for each line that an access touches" {
     printf 'name: odd\nline_size: 32\ncpus: 1\nlevels:\n  - {name: L1I, kind: instruction, size: 4KiB, ways: 1}\n  - {name: L1D, kind: data, size: 768, ways: 2}\n  - {name: L2, size: 4KiB, ways: 2, line_size: 64}\n' >m.yaml
     local line sets level value

@@ -15,6 +15,7 @@
 #include "filters/ranking/ranking.h"
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 
 enum {
     TOGETHER = 3,
@@ -137,15 +138,6 @@ void cf_ranking_begin(struct cf_ranking *k)
         cf_sources_begin(k->sources, k->reader);
     if (cf_ranking_part(k, CF_RANK_STACK) >= 0)
         k->paths = cf_need(t, cf_paths_new(k->reader));
-}
-
-void cf_ranked_free(struct cf_ranked *r)
-{
-    for (size_t i = 0; i < r->texts; i++)
-        free(r->text[i]);
-    free(r->text);
-    free(r->item);
-    free(r->keys);
 }
 
 void cf_ranking_end(struct cf_ranking *k)
@@ -276,6 +268,17 @@ static void sum_room(struct cf_ranking *k)
             cf_array_cleared(&k->sum, &k->room, numbers, k->sums->count * sizeof(*k->sum)));
 }
 
+/* What is added to a sum, which is noted; ends the program where it would wrap. */
+static uint64_t note_total(struct cf_ranking *k, unsigned v, uint64_t more)
+{
+    k->all[v] = cf_sum(k->all[v], more);
+    if (k->all[v] == UINT64_MAX)
+        cf_die(k->tool, CF_EXIT_INPUT,
+               "--value %s: more than 2^64 in all, which no recording has: are its weights right?",
+               cf_sum_name(&k->sums->list[v]));
+    return more;
+}
+
 /* The lines of an access that follow its first, with what is left of its bytes. */
 static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t at, uint64_t rest,
                      const uint32_t *const *number)
@@ -307,7 +310,9 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
         for (unsigned v = 0; v < k->sums->count; v++)
             if (k->sums->list[v].kind < CF_SUM_MISSES)
                 k->sum[*whole * (size_t)k->sums->count + v] +=
-                    k->sums->value[v][row] * (k->sums->list[v].kind == CF_SUM_BYTES ? here : 1);
+                    note_total(k, v,
+                               cf_product(k->sums->value[v][row],
+                                          k->sums->list[v].kind == CF_SUM_BYTES ? here : 1));
     }
 }
 
@@ -318,6 +323,7 @@ static void add_straddles(struct cf_ranking *k, const struct cf_frame *f,
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR), line = k->line_size;
     const uint32_t *size = cf_u32(f, CF_SIZE), *pid = cf_u32(f, CF_PID);
+    const int weighted = cf_u64(f, CF_WEIGHT) != NULL;
 
     for (uint32_t i = 0; i < f->rows; i++) {
         const uint64_t inside = line - (addr[i] & (line - 1));
@@ -327,9 +333,10 @@ static void add_straddles(struct cf_ranking *k, const struct cf_frame *f,
     }
     for (unsigned v = 0; v < k->sums->count; v++)
         for (uint32_t i = 0; k->sums->list[v].kind == CF_SUM_BYTES && i < f->rows; i++) {
-            const uint64_t inside = line - (addr[i] & (line - 1));
+            const uint64_t inside = line - (addr[i] & (line - 1)), own = k->sums->value[v][i];
+            const uint64_t bytes = size[i] < inside ? size[i] : inside;
 
-            k->sums->value[v][i] *= size[i] < inside ? size[i] : inside;
+            k->sums->value[v][i] = weighted ? cf_product(own, bytes) : own * bytes;
         }
 }
 
@@ -404,11 +411,14 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
     if (!r.at && by_lines(k) && cf_u32(f, CF_SIZE))
         add_straddles(k, f, number);
     sum_room(k);
-    for (size_t v = 0; v < values; v++) {
+    for (unsigned v = 0; v < values; v++) {
         const uint64_t *value = k->sums->value[v];
+        const int listed = cf_sums_listed(k->sums, v);
         uint64_t *sum = k->sum + v;
 
-        if (r.at || !cf_sums_listed(k->sums, v)) {
+        if (cf_u64(f, CF_WEIGHT))
+            (void)note_total(k, v, cf_total(value, listed ? k->sums->misses_found : r.count));
+        if (r.at || !listed) {
             g.value[g.count] = value;
             g.sum[g.count++] = sum;
             if (g.count == TOGETHER)
@@ -439,9 +449,11 @@ void cf_ranking_add_sums(struct cf_ranking *k, const uint32_t *const *number, ui
         k->some[i] = 1;
     total = join(k, number, &r, k->total);
     sum_room(k);
-    for (size_t v = 0; v < values; v++)
+    for (unsigned v = 0; v < values; v++) {
+        (void)note_total(k, v, cf_total(sum[v], rows));
         for (uint32_t i = 0; i < rows; i++)
             k->sum[total[i] * values + v] += sum[v][i];
+    }
 }
 
 static void note_names(struct cf_ranking *k, const struct cf_frame *f)

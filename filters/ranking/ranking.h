@@ -154,10 +154,11 @@ struct cf_ranking {
     struct cf_partial *partial; /* partial results are taken and made; NULL: not by this program */
     int lenient; /* frames without a column of the key count as the key without a name */
 
-    unsigned lacking; /* frames of accesses that lacked what the sums need */
-    uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
-    uint64_t seen;    /* largest time of an access so far */
-    uint64_t *sum;    /* of each value, by the number of the key */
+    unsigned lacking;           /* frames of accesses that lacked what the sums need */
+    uint64_t segment;           /* number of the segment, from 1: object numbers hold within one */
+    uint64_t seen;              /* largest time of an access so far */
+    uint64_t *sum;              /* of each value, by the number of the key */
+    uint64_t all[CF_MOST_SUMS]; /* of each value, of weighted accesses: no sum is more */
     size_t room;
     struct cf_counts *numbers[CF_MOST_KEYS]; /* of parts that have no small numbers by themselves */
     struct cf_counts *joined[CF_MOST_KEYS];  /* of the parts before it and this one */

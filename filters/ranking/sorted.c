@@ -205,3 +205,12 @@ struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort)
     r.item = item;
     return r;
 }
+
+void cf_ranked_free(struct cf_ranked *r)
+{
+    for (size_t i = 0; i < r->texts; i++)
+        free(r->text[i]);
+    free(r->text);
+    free(r->item);
+    free(r->keys);
+}

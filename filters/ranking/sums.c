@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/ranking/ranking.h"
+#include "formats/base/cf_number.h"
 
 enum { MOST_LEVELS = 4 }; /* that have a word of their own */
 
@@ -242,10 +243,16 @@ static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t
     return !class && !level;
 }
 
-static void multiply(uint64_t *value, const uint32_t *by, uint32_t rows)
+static void multiply(uint64_t *value, const struct cf_frame *f, unsigned column)
 {
-    for (uint32_t i = 0; i < rows; i++)
-        value[i] *= by[i];
+    const uint32_t *by = cf_u32(f, column);
+
+    if (cf_u64(f, CF_WEIGHT))
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] = cf_product(value[i], by[i]); /* too much: see note_total() */
+    else
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] *= by[i];
 }
 
 static void weigh(const struct cf_frame *f, const uint8_t *take, uint64_t *value)
@@ -273,13 +280,13 @@ static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum
     switch (sum->kind) {
     case CF_SUM_BYTES:
         if (!s->of_lines)
-            multiply(value, cf_u32(f, CF_SIZE), f->rows);
+            multiply(value, f, CF_SIZE);
         return 0;
     case CF_SUM_COST:
-        multiply(value, cf_u32(f, CF_COST), f->rows);
+        multiply(value, f, CF_COST);
         return 0;
     case CF_SUM_FETCHES:
-        multiply(value, cf_u32(f, CF_INSNS), f->rows);
+        multiply(value, f, CF_INSNS);
         return 0;
     case CF_SUM_RATIO:
         memset(value, 0, f->rows * sizeof *value);

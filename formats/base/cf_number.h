@@ -40,6 +40,18 @@ static inline uint64_t cf_product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+/* The sum of fewer than 2^32 values, likewise; as fast as a loop without a look at each. */
+static inline uint64_t cf_total(const uint64_t *value, uint32_t count)
+{
+    uint64_t low = 0, high = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        low += (uint32_t)value[i];
+        high += value[i] >> 32;
+    }
+    return high >> 32 ? UINT64_MAX : cf_sum(high << 32, low);
+}
+
 /* As qsort() wants it. */
 static inline int cf_order(uint64_t a, uint64_t b)
 {

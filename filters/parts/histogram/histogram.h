@@ -77,6 +77,7 @@ struct histogram {
     struct bins *bins; /* NULL until the first frame with the column */
     int counted;       /* that one came */
     struct cf_groups *groups;
+    uint64_t total;            /* of all weights that were counted */
     double weighed;            /* sum of the weights of distances, in units of 1/65536 */
     uint64_t *value, *weights; /* of each row of a frame */
     uint32_t *group;
@@ -86,6 +87,8 @@ struct histogram {
 
 /* Fixes how the column is counted, as soon as its type is known. */
 void begin_column(struct histogram *h, unsigned column, enum cf_type type);
+/* Adds to what all weights make; ends the program where a count could wrap. */
+void note_weights(struct histogram *h, const uint64_t *weight, uint32_t rows);
 /* The numbers of the groups of rows into h->group; ends the program where there are too many. */
 void number_groups(struct histogram *h, const void *values, size_t width, uint32_t rows);
 /* Counts a frame of the table, from a row on. */

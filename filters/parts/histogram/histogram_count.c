@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "filters/parts/histogram/histogram.h"
+#include "formats/base/cf_number.h"
 
 /* Samples of cf-distance stand for 1 / rate rows: then counts are in units of 1 / FIXED. */
 enum { FIXED = 1 << 16 };
@@ -115,6 +116,15 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
     return h->weights;
 }
 
+void note_weights(struct histogram *h, const uint64_t *weight, uint32_t rows)
+{
+    h->total = cf_sum(h->total, cf_total(weight, rows));
+    if (h->total == UINT64_MAX)
+        cf_die(&h->tool, CF_EXIT_INPUT,
+               "the weights add up to more than 2^64, as many as are counted: choose another "
+               "column, by --weight");
+}
+
 void number_groups(struct histogram *h, const void *values, size_t width, uint32_t rows)
 {
     const int bad = cf_groups_number(h->groups, values, width, rows, h->group);
@@ -172,6 +182,8 @@ void count_frame(struct histogram *h, const struct cf_frame *f, uint32_t from)
         number_groups(h, by->values, width, f->rows);
     }
     h->counted = 1;
+    if (weights)
+        note_weights(h, weights + from, f->rows - from);
     bins_add(h->bins, value + from, by ? h->group + from : NULL, weights ? weights + from : NULL,
              f->rows - from, by ? cf_groups_count(h->groups) : 1);
 }

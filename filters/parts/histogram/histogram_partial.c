@@ -137,6 +137,7 @@ static void merge_counts(struct histogram *h, const struct cf_frame *f, uint32_t
     if (h->o.by)
         number_groups(h, h->by_type == CF_STR ? (const void *)by_text : by,
                       h->by_type == CF_STR ? sizeof(*by_text) : sizeof(*by), rows);
+    note_weights(h, count, rows);
     bins_add(h->bins, h->type == CF_STR ? h->value : value, h->o.by ? h->group : NULL, count, rows,
              h->o.by ? cf_groups_count(h->groups) : 1);
 }
