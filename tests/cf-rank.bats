@@ -311,7 +311,7 @@ strings() {
     cut -d, -f1-14,16- "$D/in.csv" >no.csv
     cf-capture csv -q no.csv >no.cf
     run -1 --separate-stderr cf-rank -q --value l1-misses no.cf
-    has "class, hit and level" "$stderr"
+    has "neither of the columns hit and level" "$stderr"
 }
 
 @test "exact addresses are not cut into lines, and count once" {
@@ -739,6 +739,14 @@ END
         [[ -z $output && ! -e a.svg ]]
         has 'none of the columns class, hit and level' "$stderr"
     done
+    # a class says what missed, but not of which level
+    printf 'op,addr,class\nload,64,1\n' | stream class.cf
+    for value in l1-misses 'hits --level 2'; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-rank --by cache-line --value $value class.cf
+        has 'the accesses have a class, but neither of the columns hit and level, which say what missed' "$stderr"
+    done
+    run -0 cf-rank -q --by cache-line --value misses class.cf
     run -1 --separate-stderr cf-rank --by op --value misses --before a.cf a.cf
     [[ -z $output ]]
     run -1 --separate-stderr cf-rank --by cache-line --value accesses,misses a.cf

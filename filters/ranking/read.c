@@ -13,9 +13,11 @@ void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
     if (cf_sums_find(k->sums, f) == 0)
         cf_ranking_add(k, f);
     else if (!k->lacking++)
-        cf_fail(k->tool, CF_EXIT_INPUT,
-                "the accesses have none of the columns class, hit and level, which say what "
-                "missed: first run the stream through cf-cache");
+        cf_fail(
+            k->tool, CF_EXIT_INPUT,
+            "the accesses have %s, which say what missed: first run the stream through cf-cache",
+            cf_late_values(f, CF_CLASS) ? "a class, but neither of the columns hit and level"
+                                        : "none of the columns class, hit and level");
 }
 
 /* The columns of keys and values that the ranking is made of, each once. */
