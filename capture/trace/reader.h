@@ -51,9 +51,9 @@ int cf_trace_begun(const struct cf_trace *t);
  * it was killed, or Valgrind failed. */
 int cf_trace_silent(const struct cf_trace *t, uint32_t pid);
 
-/* A process that is silent, or the only one and not announced, was ended before anything ran of what
- * it has become: no records of it are missing, and where that is the first that it was, none ever
- * announced itself. */
+/* A process that is silent, or the only one and not announced, was ended before anything ran of
+ * what it has become: no records of it are missing, and where that is the first that it was, none
+ * ever announced itself. */
 void cf_trace_early(struct cf_trace *t, uint32_t pid);
 
 /* Processes that are being recorded, without those that are gone and could not say so. */

@@ -88,8 +88,7 @@ static void plan_access(UInt op, UInt size, const IRExpr *addr, const IRExpr *gu
     }
 }
 
-/* Whether the instruction at work has loaded this: VEX makes of a locked read-modify-write a load and
- * a compare-and-swap that expects what the load gave. */
+/* Whether the instruction at work has loaded this. */
 static Bool loaded(const IRExpr *addr, UInt size)
 {
     struct cf_plan_access at;
@@ -106,6 +105,17 @@ static Bool loaded(const IRExpr *addr, UInt size)
             return True;
     }
     return False;
+}
+
+/* VEX makes of a locked read-modify-write a load and a compare-and-swap that expects what the load
+ * gave: that is one load. */
+static void plan_cas(const IRSB *sb, const IRCAS *cas, Int statement)
+{
+    UInt size = sizeofIRType(typeOfIRExpr(sb->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
+
+    if (!loaded(cas->addr, size))
+        plan_access(CF_WIRE_LOAD, size, cas->addr, NULL, statement);
+    plan_access(CF_WIRE_STORE, size, cas->addr, NULL, statement);
 }
 
 /* Whether an instruction of AVX2 gathers: map 0f38 of VEX, opcodes 90 to 93. */
@@ -163,15 +173,9 @@ static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
                     g->guard, i);
         break;
     }
-    case Ist_CAS: {
-        const IRCAS *cas = st->Ist.CAS.details;
-        UInt size = sizeofIRType(typeOfIRExpr(sb->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
-
-        if (!loaded(cas->addr, size))
-            plan_access(CF_WIRE_LOAD, size, cas->addr, NULL, i);
-        plan_access(CF_WIRE_STORE, size, cas->addr, NULL, i);
+    case Ist_CAS:
+        plan_cas(sb, st->Ist.CAS.details, i);
         break;
-    }
     case Ist_LLSC:
         if (!st->Ist.LLSC.storedata)
             plan_access(CF_WIRE_LOAD, sizeofIRType(typeOfIRTemp(sb->tyenv, st->Ist.LLSC.result)),

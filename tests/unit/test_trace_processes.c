@@ -169,7 +169,7 @@ static void test_unrecorded(void)
     end();
 }
 
-/* A process that the user's signal ended before anything of it ran, as its first image or its next. */
+/* A process that the user's signal ended before anything of its first image ran, or of its next. */
 static void test_early(void)
 {
     for (uint32_t image = 0; image < 2; image++) {

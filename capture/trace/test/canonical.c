@@ -5,8 +5,8 @@
  * the instruction's 64-byte line. Where the stack lies depends on the environment: of its addresses
  * only that they are such is printed. A string instruction that repeats itself has as many accesses
  * as it has elements in lackey, and fewer in a recording: so what an instruction does to successive
- * addresses is put together. Of an atomic read-modify-write lackey has a load, and a load and store:
- * the first load is left out.
+ * addresses is put together. Of an atomic read-modify-write lackey has a load, and a load and
+ * store: the first load is left out.
  *
  * canonical again <LOG: of each instruction that repeats itself its address, how often it did, and
  * its loads.
