@@ -60,7 +60,7 @@ struct entry {
     u64 frame;
 };
 
-/* Reads the entry of a page. */
+/* Reads the entry of a page, which is in a mapping; the mmap lock is held. */
 struct entry entry_read(struct mm_struct *mm, unsigned long address);
 
 /* The page that is there, with a reference (put_page()), or NULL. That of zeros does not count. */
@@ -72,8 +72,9 @@ struct table {
     spinlock_t *lock;
 };
 
-/* False where there is none. Page tables of that address must not be freed meanwhile: the mmap
-   lock, or a lock of the mapping's reverse map, is held, or the process has ended. */
+/* False where there is none. Page tables of that address must not be freed meanwhile: it is in a
+   mapping, and the mmap lock, or a lock of the mapping's reverse map, is held, or the process has
+   ended. */
 bool table_lock(struct mm_struct *mm, unsigned long address, struct table *table);
 void table_unlock(struct table *table);
 pte_t *table_entry(const struct table *table, unsigned long address);

@@ -158,8 +158,8 @@ static enum pagectl_result take(struct target *target, unsigned long address)
     return PAGECTL_DONE;
 }
 
-/* Changes those of the pages, all of one page table, that have a record and stand. The others stay
-   PAGECTL_NOT_TRIED, and have lost their record. */
+/* Changes those of the pages, all of one page table and not all unmapped, that have a record and
+   stand. The others stay PAGECTL_NOT_TRIED, and have lost their record. */
 static void change(struct target *target, struct pagectl_page *pages, u32 count, u8 policy)
 {
     unsigned long addresses[ENTRIES_MOST];
@@ -203,15 +203,17 @@ static bool set_some(struct target *target, struct pagectl_page *pages, u32 coun
             return false;
         if (tries)
             schedule_timeout_killable(1);
-        for (i = 0; i < count; i++) {
+        for (i = left = 0; i < count; i++) {
             enum pagectl_result result = PAGECTL_DONE;
 
             if (pages[i].result == PAGECTL_NOT_TRIED)
                 result = take(target, pages[i].addr);
             if (result != PAGECTL_DONE)
                 pages[i].result = result;
+            left += pages[i].result == PAGECTL_NOT_TRIED;
         }
-        change(target, pages, count, policy);
+        if (left)
+            change(target, pages, count, policy);
         for (i = left = 0; i < count; i++)
             left += pages[i].result == PAGECTL_NOT_TRIED;
     }
@@ -221,15 +223,19 @@ static bool set_some(struct target *target, struct pagectl_page *pages, u32 coun
     return true;
 }
 
-/* What is now. */
+/* What is now. Only the page tables of what is mapped are held by the mmap lock; at another address
+   those of the kernel may be, which it frees when it likes and has no lock for. */
 static void report(struct target *target, struct pagectl_pages *pages)
 {
+    struct vm_area_struct *vma;
     u32 i;
 
     pages->failed = 0;
     for (i = 0; i < pages->count; i++) {
-        struct entry entry = entry_read(target->mm, pages->page[i].addr);
+        struct entry entry = {0};
 
+        if (mapping_kind(target->mm, pages->page[i].addr, &vma) != PAGECTL_UNMAPPED)
+            entry = entry_read(target->mm, pages->page[i].addr);
         pages->page[i].frame = entry.frame;
         pages->page[i].policy = entry.policy;
         pages->page[i].pool = entry.present && pool_holds(entry.frame);

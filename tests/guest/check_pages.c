@@ -274,6 +274,10 @@ void pages_one(int device, unsigned long request, uint64_t address, uint32_t pol
     MUST(!error && pages.page[0].result == result && pages.failed == (result != PAGECTL_DONE),
          "request 0x%lx of 0x%" PRIx64 ": %s, result %u and not %u, %u failed", request, address,
          strerror(error), pages.page[0].result, result, pages.failed);
+    MUST(result != PAGECTL_UNMAPPED ||
+             !(pages.page[0].frame || pages.page[0].policy || pages.page[0].pool),
+         "request 0x%lx of 0x%" PRIx64 ", where nothing is: frame 0x%llx, policy %u", request,
+         address, (unsigned long long)pages.page[0].frame, pages.page[0].policy);
 }
 
 int pages_attach(const struct victim *victim)

@@ -118,6 +118,23 @@ static void refuse_lists(int device, pid_t pid)
         FAILS(device, PAGECTL_MIGRATE, &pages, EOPNOTSUPP);
 }
 
+/* Addresses outside of the process's: by their lower bits that of a page which is there; and the
+   kernel's own on x86, for memory of devices, of its code, of all memory. */
+static void refuse_addresses(int device, uint64_t there)
+{
+    const uint64_t none[] = {there | UINT64_C(1) << 48, there | UINT64_C(1) << 63,
+                             UINT64_C(0xffffffffff5fd000), UINT64_C(0xffffffff81000000),
+                             UINT64_C(0xffff888000100000)};
+    uint32_t moves = pages_info(device).moves;
+
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        pages_one(device, PAGECTL_QUERY, none[i], 0, PAGECTL_UNMAPPED);
+        pages_one(device, PAGECTL_SET, none[i], 0, PAGECTL_UNMAPPED);
+        if (moves)
+            pages_one(device, PAGECTL_MIGRATE, none[i], 0, PAGECTL_UNMAPPED);
+    }
+}
+
 /* pages_errors: every request that is refused, and what single pages are */
 void check_pages_errors(int argc, char **argv)
 {
@@ -144,6 +161,7 @@ void check_pages_errors(int argc, char **argv)
     pages_one(device, PAGECTL_SET, mapping_named(v.pid, "[vvar]"), 0, PAGECTL_SPECIAL);
     pages_one(device, PAGECTL_QUERY, mapping_named(v.pid, "[vvar]"), 0, PAGECTL_SPECIAL);
     pages_one(device, PAGECTL_SET, mapping_named(v.pid, "[stack]"), 0, PAGECTL_DONE);
+    refuse_addresses(device, mapping_named(v.pid, "[stack]"));
 
     /* Another mapping, one less, and one that may do more. */
     victim_ask(&v, VICTIM_READONLY, v.data, 1, 0);
