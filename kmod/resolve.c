@@ -112,6 +112,28 @@ void resolver_note(struct resolver *r, u32 index, u64 virt, u32 pid, u32 flags)
     frame->last = at;
 }
 
+static bool is_on_list(const struct list_head *at)
+{
+    return at->next && at->next != at && at->next != LIST_POISON1;
+}
+
+/* The first page of a free block alone is marked, and while a CPU keeps the block for itself not
+   even that; but no page of it is held, and the first one is on a list. */
+static bool is_free(struct page *page, u64 pfn)
+{
+    unsigned int order;
+
+    for (order = 0; order < ARRAY_SIZE(page_zone(page)->free_area); order++) {
+        struct page *head = resolver_page(pfn & ~((1ull << order) - 1));
+
+        if (!head || PageCompound(head) || page_count(head))
+            return false;
+        if (is_on_list(&head->lru))
+            return !PageBuddy(head) || page_private(head) >= order;
+    }
+    return false;
+}
+
 /* What a frame is that no process has mapped. */
 static u32 frame_kind(u64 pfn)
 {
@@ -119,13 +141,11 @@ static u32 frame_kind(u64 pfn)
 
     if (!page)
         return CACHEFLOW_OWNER_NO_RAM;
-    if (PageReserved(page))
+    if (PageReserved(page) || PageSlab(compound_head(page)))
         return CACHEFLOW_OWNER_KERNEL;
-    if (PageBuddy(page))
+    if (is_free(page, pfn))
         return CACHEFLOW_OWNER_FREE;
     page = compound_head(page);
-    if (PageSlab(page))
-        return CACHEFLOW_OWNER_KERNEL;
     if (PageLRU(page) || PageUptodate(page))
         return CACHEFLOW_OWNER_UNMAPPED;
     return CACHEFLOW_OWNER_KERNEL;

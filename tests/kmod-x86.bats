@@ -22,6 +22,7 @@ check fill 0 36 2048 16
 check full
 check map
 check owners offline
+check free 3000
 check hugetlb
 check truncated
 check freeze 5
@@ -31,6 +32,7 @@ check fuzz 20000
 rmmod cacheflow
 insmod /cacheflow.ko backend=model model_sets=64 size=1048576
 check fill.small 0 36 64 16
+check free.few 60
 check leak.both 0 100
 echo 0 >/sys/devices/system/cpu/cpu1/online
 check leak 0 300
@@ -67,6 +69,11 @@ END
 @test "owners of anonymous, file, shared, fork-shared, large and unmapped pages are those of pagemap" {
     passed model owners
     passed model hugetlb
+}
+
+@test "memory that was unmapped is free, in blocks and in what a CPU keeps for itself" {
+    passed model free
+    passed model free.few
 }
 
 @test "more owners than there is room for are counted, and no line is lost" {

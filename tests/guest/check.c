@@ -162,6 +162,7 @@ static const struct {
     {"fill", check_fill},
     {"full", check_full},
     {"owners", check_owners},
+    {"free", check_free},
     {"freeze", check_freeze},
     {"cost", check_cost},
     {"leak", check_leak},

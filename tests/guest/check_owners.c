@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kernel-page-flags.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,6 +328,66 @@ void check_owners(int argc, char **argv)
     end_child(leaderless);
     unlink(file_name);
     unlink(other_name);
+}
+
+/* Which of the pages the kernel says are free: not those that a CPU keeps for itself. */
+static void free_blocks(bool is_free[])
+{
+    int flags = open("/proc/kpageflags", O_RDONLY);
+
+    for (uint32_t i = 0; i < page_count; i++) {
+        uint64_t of = 0;
+
+        MUST(pread(flags, &of, sizeof of, (off_t)(pages[i].frame * sizeof of)) == sizeof of,
+             "/proc/kpageflags: %s", strerror(errno));
+        is_free[i] = of >> KPF_BUDDY & 1;
+    }
+    close(flags);
+}
+
+/* free PAGES: lines of memory that was unmapped belong to nobody */
+void check_free(int argc, char **argv)
+{
+    MUST(argc == 1, "free PAGES");
+    static bool before[PAGES_MAX], after[PAGES_MAX];
+    uint32_t want = (uint32_t)atoi(argv[0]), count, blocks = 0, others = 0, owner = 0;
+    int device =
+        device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE | CACHEFLOW_REPLACE);
+    struct cacheflow_info info;
+    char *memory = map_touched(want * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
+
+    MUST(ioctl(device, CACHEFLOW_INFO, &info) == 0, "INFO: %s", strerror(errno));
+    const struct cacheflow_ram *ram = &info.ram[CACHEFLOW_L2_TAG];
+    struct cacheflow_line *lines = calloc(ram->sets * ram->ways, sizeof *lines);
+
+    add_pages(memory, want, ANON);
+    qsort(pages, page_count, sizeof *pages, by_frame);
+    count = place_lines(ram->sets, ram->ways, lines);
+    tags_fill(CACHEFLOW_L2_TAG, lines, count, 5);
+    munmap(memory, want * PAGE);
+    free_blocks(before);
+    struct snapshot s = snapshot_take(device);
+
+    free_blocks(after);
+    MUST(s.header->entries == count, "other lines came out");
+    for (uint32_t i = 0; i < count; i++) {
+        struct page key = {.frame = cacheflow_line_phys(&lines[i]) / PAGE};
+        const struct page *page = bsearch(&key, pages, page_count, sizeof *pages, by_frame);
+        bool block = before[page - pages] && after[page - pages];
+        const struct cacheflow_owner *of = &s.owners[owner];
+
+        if (of->flags == CACHEFLOW_OWNER_FREE) {
+            MUST(of->pid == 0 && of->virt == 0, "a free page is said to be at 0x%llx of %u",
+                 (unsigned long long)of->virt, of->pid);
+            *(block ? &blocks : &others) += 1;
+        }
+        MUST(!block || of->flags == CACHEFLOW_OWNER_FREE, "a free page has flags 0x%x", of->flags);
+        while (owner < s.header->owners && s.owners[owner].entry == i)
+            owner++;
+    }
+    /* Some the kernel has by now, and who else runs. */
+    MUST(blocks + others > count / 2, "of %u lines %u are free", count, blocks + others);
+    note("%u lines, of free blocks %u, of other free pages %u", count, blocks, others);
 }
 
 /* Every way of every set with a line of the pages, as far as these go; how many they are. */
