@@ -119,6 +119,9 @@ void pool_info(struct pagectl_info *info);
 bool pool_there(void);
 bool pool_holds(u64 frame);
 
+/* Whether it does, and lent the frame to this owner, for whom it stays there. */
+bool pool_holds_of(const void *owner, u64 frame);
+
 /* Before any number of pool_move(): after the pages were faulted in, since what a CPU has just used
    it may still hold. */
 void pool_prepare(void);

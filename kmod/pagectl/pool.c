@@ -231,6 +231,16 @@ bool pool_holds(u64 frame)
     return slots && frame >= first && frame - first < count;
 }
 
+bool pool_holds_of(const void *owner, u64 frame)
+{
+    bool holds;
+
+    mutex_lock(&lock);
+    holds = pool_holds(frame) && slots[frame - first].owner == owner;
+    mutex_unlock(&lock);
+    return holds;
+}
+
 void pool_info(struct pagectl_info *info)
 {
     if (!slots)

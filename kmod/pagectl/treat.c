@@ -289,7 +289,7 @@ static enum pagectl_result move(struct target *target, unsigned long address)
 
     if (entry.large)
         return PAGECTL_HUGE;
-    if (entry.present && pool_holds(entry.frame))
+    if (entry.present && pool_holds_of(target, entry.frame))
         return PAGECTL_DONE;
     page = entry_page(target->mm, address);
     return page ? pool_move(target, page) : PAGECTL_PINNED;

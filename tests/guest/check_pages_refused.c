@@ -373,6 +373,23 @@ void check_pages_huge(int argc, char **argv)
 
 /* ---- the pool ---- */
 
+/* A page that is in the pool for one process is not for another one that has it mapped: it would
+   leave the pool with the former. */
+static void move_shared(int device, const struct victim *v)
+{
+    const struct pagectl_info info = pages_info(device);
+    pid_t child = (pid_t)victim_ask(v, VICTIM_FORK, 0, 0, 0);
+    int other = pages_open();
+
+    in_pool(pages_do(device, PAGECTL_MIGRATE, v->shared, 1, 0), &info, true);
+    pages_target(other, child);
+    MUST(pages_expect(other, child) == 0, "EXPECT");
+    pages_one(other, PAGECTL_MIGRATE, v->shared, 0, PAGECTL_SHARED_PAGE);
+    close(other);
+    kill(child, SIGKILL);
+    in_pool(pages_do(device, PAGECTL_QUERY, v->shared, 1, 0), &info, true);
+}
+
 /* pages_move: pages are in the pool, with their data and policy, and elsewhere after that */
 void check_pages_move(int argc, char **argv)
 {
@@ -423,6 +440,7 @@ void check_pages_move(int argc, char **argv)
     pages_are(v.pid, v.anon + 10 * PAGE, 1, policy, true);
 
     pages_do(device, PAGECTL_MIGRATE, v.anon + 11 * PAGE, 20, 0);
+    move_shared(device, &v);
     victim_end(&v);
     w = victim_make();
     pages_target(device, w.pid);
