@@ -29,7 +29,7 @@ u32 arch_policies(void)
     return 1u << PAGECTL_CACHED | 1u << PAGECTL_NONCACHEABLE;
 }
 
-u8 arch_policy(u64 entry)
+u8 arch_policy(u64 entry, bool large)
 {
     switch (TYPE_OF(entry)) {
     case PTE_ATTRINDX(MT_NORMAL):
@@ -112,10 +112,12 @@ u32 arch_policies(void)
            (pat_enabled() ? 1u << PAGECTL_WRITE_COMBINING : 0);
 }
 
-/* Of a large page, whose PAT has the place of another bit, the first four types only. */
-u8 arch_policy(u64 entry)
+/* In that of a large page PAT has another place, and its own says that the page is large. */
+u8 arch_policy(u64 entry, bool large)
 {
-    switch (entry & (_PAGE_PSE | _PAGE_PWT | _PAGE_PCD)) {
+    if (large)
+        entry = pgprot_val(pgprot_large_2_4k(__pgprot(entry)));
+    switch (entry & TYPE_MASK) {
     case 0:
         return PAGECTL_CACHED;
     case _PAGE_PWT:

@@ -29,8 +29,8 @@
 /* Bit set of the policies that there are here. */
 u32 arch_policies(void);
 
-/* The policy of an entry of this value; that of a large page as well. */
-u8 arch_policy(u64 entry);
+/* The policy of an entry of this value, which is that of a large page or not. */
+u8 arch_policy(u64 entry, bool large);
 
 /* Whether its memory type may be changed and restored: plain write-back, of no other kind. */
 bool arch_plain(pte_t entry);

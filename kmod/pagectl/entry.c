@@ -41,7 +41,7 @@ static pmd_t *find_pmd(struct mm_struct *mm, unsigned long address, struct entry
         return NULL;
     if (large_pud(found)) {
         large->large = large->present = true;
-        large->policy = arch_policy(pud_val(found));
+        large->policy = arch_policy(pud_val(found), true);
         large->frame = pud_pfn(found) + ((address & ~PUD_MASK) >> PAGE_SHIFT);
         return NULL;
     }
@@ -53,7 +53,7 @@ static pmd_t *find_pmd(struct mm_struct *mm, unsigned long address, struct entry
         return NULL;
     if (large_pmd(entry)) {
         large->large = large->present = true;
-        large->policy = arch_policy(pmd_val(entry));
+        large->policy = arch_policy(pmd_val(entry), true);
         large->frame = pmd_pfn(entry) + ((address & ~PMD_MASK) >> PAGE_SHIFT);
         return NULL;
     }
@@ -116,7 +116,7 @@ struct entry entry_read(struct mm_struct *mm, unsigned long address)
     if (pte_present(found)) {
         entry.present = true;
         entry.frame = pte_pfn(found);
-        entry.policy = arch_policy(pte_val(found));
+        entry.policy = arch_policy(pte_val(found), false);
         entry.plain = arch_plain(found);
     }
     table_unlock(&table);

@@ -265,8 +265,8 @@ struct pagectl_pages *pages_do(int device, unsigned long request, uint64_t addre
     return &pages;
 }
 
-void pages_one(int device, unsigned long request, uint64_t address, uint32_t policy,
-               uint32_t result)
+struct pagectl_page pages_one(int device, unsigned long request, uint64_t address, uint32_t policy,
+                              uint32_t result)
 {
     struct pagectl_pages pages = {.count = 1, .policy = policy, .page[0].addr = address};
     int error = pages_request(device, request, &pages);
@@ -278,6 +278,7 @@ void pages_one(int device, unsigned long request, uint64_t address, uint32_t pol
              !(pages.page[0].frame || pages.page[0].policy || pages.page[0].pool),
          "request 0x%lx of 0x%" PRIx64 ", where nothing is: frame 0x%llx, policy %u", request,
          address, (unsigned long long)pages.page[0].frame, pages.page[0].policy);
+    return pages.page[0];
 }
 
 int pages_attach(const struct victim *victim)

@@ -53,9 +53,9 @@ int pages_request(int device, unsigned long request, struct pagectl_pages *pages
  * next. */
 struct pagectl_pages *pages_do(int device, unsigned long request, uint64_t address, uint32_t count,
                                uint32_t policy);
-/* The same of one page, which must come out as `result`. */
-void pages_one(int device, unsigned long request, uint64_t address, uint32_t policy,
-               uint32_t result);
+/* The same of one page, which must come out as `result`; the answer. */
+struct pagectl_page pages_one(int device, unsigned long request, uint64_t address, uint32_t policy,
+                              uint32_t result);
 struct pagectl_info pages_info(int device);
 /* A target with its mappings. */
 int pages_attach(const struct victim *victim);

@@ -342,15 +342,18 @@ void check_pages_huge(int argc, char **argv)
     int device = pages_attach(&v), file;
     char *tlb = map_hugetlb(&file);
     struct pagectl_pages *list;
+    struct pagectl_page part;
 
     victim_ask(&v, VICTIM_HUGE, at, 2 * large / PAGE, 0);
     victim_ask(&v, VICTIM_FILL, at, large / PAGE, 7);
     victim_ask(&v, VICTIM_FILL, at + large, large / PAGE, 8);
     /* Its mapping has another flag, and is two now. */
     MUST(pages_expect(device, v.pid) == 0, "EXPECT");
-    pages_one(device, PAGECTL_QUERY, at + 5 * PAGE, 0, PAGECTL_HUGE);
+    part = pages_one(device, PAGECTL_QUERY, at + 5 * PAGE, 0, PAGECTL_HUGE);
+    MUST(part.policy == PAGECTL_CACHED, "a part of a large page is of policy %u", part.policy);
     list = pages_do(device, PAGECTL_SET, at + 5 * PAGE, 3, pages_policy(0));
-    MUST(list->page[1].frame == list->page[0].frame + 1, "frames of a large page");
+    MUST(list->page[0].frame == part.frame && list->page[1].frame == part.frame + 1,
+         "frames of a large page");
     MUST(pages_look(v.pid, at + 5 * PAGE).pins > 0, "a part of a large page is not pinned");
     pages_are(v.pid, at + 8 * PAGE, 1, PAGECTL_CACHED, false);
     /* others of it are held */
