@@ -101,12 +101,14 @@ struct cacheflow_config {
  * The first descriptor that takes a snapshot or discards owns the buffer until it is closed; the
  * snapshots stay. Others may look and read meanwhile.
  *
- * ENOSPC  the buffer has no room for a snapshot of the worst case: read, then discard
+ * ENOSPC  the buffer has no room for a snapshot of the worst case: read, then discard; with
+ *         REPLACE, that is larger than the whole buffer
  * EBUSY   another descriptor owns the buffer
  * ENODEV  the CPU is offline, or is none that the backend can read; with CACHEFLOW_CPU_ANY, none is
  * EIO     the CPU's geometry is not what it was when the module was loaded
  * ENOMEM  no memory for resolution; no snapshot was kept
  * EINTR   a deadly signal came while owners were looked for; no snapshot was kept
+ * ENOSPC and EBUSY change nothing. With REPLACE, the snapshots before may be gone after the others.
  */
 struct cacheflow_shot {
     __u64 number;      /* from 1 on since the module was loaded; not reset by discarding */

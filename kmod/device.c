@@ -110,8 +110,6 @@ static long client_snapshot(struct client *client, struct cacheflow_shot *shot)
     /* stop_machine() would do nothing there: then nothing is to be discarded either. */
     if (config->cpu != CACHEFLOW_CPU_ANY && !cpu_online(config->cpu))
         return -ENODEV;
-    if (config->flags & CACHEFLOW_REPLACE)
-        buffer_discard(&buffer);
     error = shutter_take(&buffer, backend, &rams[config->ram], config, last_number + 1, shot);
     if (!error)
         last_number++;
@@ -130,7 +128,7 @@ static long client_state(struct client *client, struct cacheflow_state *state)
     state->snapshots = buffer.snapshots;
     if (owner)
         state->flags |= owner == client ? CACHEFLOW_STATE_MINE : CACHEFLOW_STATE_OTHER;
-    if (state->bytes_free < shutter_bytes(&rams[config->ram], config->flags))
+    if (shutter_room(&buffer, config->flags) < shutter_bytes(&rams[config->ram], config->flags))
         state->flags |= CACHEFLOW_STATE_FULL;
     return 0;
 }

@@ -34,6 +34,11 @@ size_t shutter_bytes(const struct cacheflow_ram *geometry, u32 flags)
     return ALIGN(bytes, 64);
 }
 
+size_t shutter_room(const struct shutter_buffer *buffer, u32 flags)
+{
+    return buffer->size - (flags & CACHEFLOW_REPLACE ? 0 : buffer->used);
+}
+
 /* Everything else stands still. Nothing is printed, allocated or locked here. */
 static int shutter_read(void *arg)
 {
@@ -158,8 +163,8 @@ int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *ba
                  u64 number, struct cacheflow_shot *result)
 {
     u64 begin = ktime_get_ns();
-    struct cacheflow_snapshot *header = (struct cacheflow_snapshot *)(buffer->base + buffer->used);
-    size_t room = buffer->size - buffer->used, bytes;
+    size_t room = shutter_room(buffer, config->flags), bytes;
+    struct cacheflow_snapshot *header = (void *)(buffer->base + buffer->size - room);
     struct cacheflow_snapshot head = {};
     struct resolver *resolver = NULL;
     struct shot shot = {.backend = backend,
@@ -176,6 +181,8 @@ int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *ba
         if (!resolver)
             return -ENOMEM;
     }
+    if (config->flags & CACHEFLOW_REPLACE)
+        buffer_discard(buffer);
     /* Until the header is complete, who walks through a mapping finds the end here. */
     WRITE_ONCE(header->magic, 0);
     error = stop_and_read(&shot, config->cpu);

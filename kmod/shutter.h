@@ -136,7 +136,11 @@ int resolver_run(struct resolver *resolver, const struct cacheflow_line *lines, 
 /* The most bytes that a snapshot of this memory takes (with owners: at one a line). */
 size_t shutter_bytes(const struct cacheflow_ram *geometry, u32 flags);
 
-/* Takes a snapshot to the end of the buffer. Errors as in cacheflow.h at struct cacheflow_shot. */
+/* The bytes that there are for the next one: all of the buffer where it replaces what is there. */
+size_t shutter_room(const struct shutter_buffer *buffer, u32 flags);
+
+/* Takes a snapshot to the end of the buffer, or in place of all that it holds. Errors as in
+   cacheflow.h at struct cacheflow_shot. */
 int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *backend,
                  const struct cacheflow_ram *geometry, const struct cacheflow_config *config,
                  u64 number, struct cacheflow_shot *shot);

@@ -30,6 +30,9 @@ check cost 2
 check rights
 check fuzz 20000
 rmmod cacheflow
+insmod /cacheflow.ko backend=model size=524288
+check replace
+rmmod cacheflow
 insmod /cacheflow.ko backend=model model_sets=64 size=1048576
 check fill.small 0 36 64 16
 check free.few 60
@@ -90,6 +93,10 @@ END
 
 @test "a full buffer says so and is not overwritten" {
     passed model full
+}
+
+@test "a snapshot that the buffer is too small for does not cost the one before" {
+    passed model replace
 }
 
 @test "read and mmap give the same bytes, and neither can be written" {

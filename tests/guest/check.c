@@ -161,6 +161,7 @@ static const struct {
     {"info", check_info},
     {"fill", check_fill},
     {"full", check_full},
+    {"replace", check_replace},
     {"owners", check_owners},
     {"free", check_free},
     {"freeze", check_freeze},

@@ -73,6 +73,7 @@ static inline void line_set_phys(struct cacheflow_line *line, uint64_t phys)
 /* The checks, by name in check.c. */
 void check_fill(int argc, char **argv);
 void check_full(int argc, char **argv);
+void check_replace(int argc, char **argv);
 void check_owners(int argc, char **argv);
 void check_free(int argc, char **argv);
 void check_hugetlb(int argc, char **argv);

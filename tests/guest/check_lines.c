@@ -140,6 +140,37 @@ static uint32_t fill_buffer(int device, uint64_t first, struct cacheflow_shot *s
     return taken;
 }
 
+/* replace: a snapshot that the buffer is too small for does not cost the one before. Needs a buffer
+   for one without owners. */
+void check_replace(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    int device = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_REPLACE);
+    struct cacheflow_config config = {.cpu = CACHEFLOW_CPU_ANY,
+                                      .flags = CACHEFLOW_REPLACE | CACHEFLOW_RESOLVE};
+    struct cacheflow_ram ram = geometry(device, CACHEFLOW_L2_TAG);
+    struct cacheflow_line *lines = calloc(ram.sets * ram.ways, sizeof *lines);
+    struct cacheflow_shot shot;
+    struct cacheflow_state state;
+
+    tags_fill(CACHEFLOW_L2_TAG, lines, random_lines(&ram, CACHEFLOW_L2_TAG, 8, lines), 1);
+    snapshot_take(device);
+    struct snapshot kept = snapshot_take(device);
+
+    MUST(ioctl(device, CACHEFLOW_STATE, &state) == 0 && state.snapshots == 1 &&
+             state.bytes_free < state.bytes_used && !(state.flags & CACHEFLOW_STATE_FULL),
+         "the next would not take the place of the first: flags 0x%x", state.flags);
+    MUST(ioctl(device, CACHEFLOW_CONFIGURE, &config) == 0, "CONFIGURE: %s", strerror(errno));
+    MUST(ioctl(device, CACHEFLOW_STATE, &state) == 0 && state.flags & CACHEFLOW_STATE_FULL,
+         "one with owners would fit");
+    MUST(ioctl(device, CACHEFLOW_SNAPSHOT, &shot) < 0 && errno == ENOSPC, "there is room: %s",
+         strerror(errno));
+    MUST(ioctl(device, CACHEFLOW_STATE, &state) == 0 && state.snapshots == 1 &&
+             state.bytes_used == kept.shot.bytes,
+         "what was refused has cost the snapshot before: %u are left", state.snapshots);
+    snapshot_read(device, &kept.shot);
+}
+
 /* full RAM: a full buffer says so and keeps what it has, under every number of snapshots */
 void check_full(int argc, char **argv)
 {
