@@ -10,7 +10,7 @@ load guest/pagectl
 setup_file() {
     guest_build arm64
     [[ -z $WHY ]] || return 0
-    pagectl_script 0x4d000000 0x40400000 |
+    pagectl_script 0x4d000000 0x40400000 12000 5 |
         guest_boot arm64 pages -cpu cortex-a57 -smp 2 -append "movablecore=64M"
 }
 
@@ -32,6 +32,10 @@ setup_file() {
 
 @test "munmap, mremap, mprotect, madvise and fork: no entry of ours is moved, copied or left" {
     passed pages pages_change
+}
+
+@test "while many pages are restored, others get the CPU in between" {
+    passed pages pages_yield
 }
 
 @test "all is as before after close, another target, exit and kill -9, of the process and of the user" {

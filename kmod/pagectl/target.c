@@ -64,7 +64,7 @@ void page_let_go(struct page *page)
 #endif
 }
 
-/* ---- records: under the target's lock ---- */
+/* ---- records: under the target's lock, but for restore_range() ---- */
 
 /* The one of the lowest address from there on, or NULL. */
 static struct record *record_from(struct target *target, unsigned long address)
@@ -121,7 +121,7 @@ bool record_stands(const struct record *record, const struct table *table)
     return pte_present(entry) && pte_pfn(entry) == page_to_pfn(record->page);
 }
 
-/* Restores pages of one page table, the first of which is given, below `end`. */
+/* Restores pages of one page table, the first of which is given, below `end`. With the lock. */
 static void restore_some(struct target *target, struct record *record, unsigned long end)
 {
     unsigned long addresses[ENTRIES_MOST], area = record->address & PMD_MASK;
@@ -149,12 +149,21 @@ static void restore_some(struct target *target, struct record *record, unsigned 
         record_free(target, done[all]);
 }
 
-void restore_range(struct target *target, unsigned long start, unsigned long end)
+void restore_range(struct target *target, unsigned long start, unsigned long end, bool may_sleep)
 {
     struct record *record;
+    bool found;
 
-    while ((record = record_from(target, start)) && record->address < end)
-        restore_some(target, record, end);
+    do {
+        spin_lock(&target->lock);
+        record = record_from(target, start);
+        found = record && record->address < end;
+        if (found)
+            restore_some(target, record, end);
+        spin_unlock(&target->lock);
+        if (may_sleep)
+            cond_resched();
+    } while (found);
 }
 
 /* ---- what becomes of the address space ---- */
@@ -165,8 +174,8 @@ static int on_change(struct mmu_notifier *notifier, const struct mmu_notifier_ra
 
     spin_lock(&target->lock);
     target->changing++;
-    restore_range(target, range->start, range->end);
     spin_unlock(&target->lock);
+    restore_range(target, range->start, range->end, mmu_notifier_range_blockable(range));
     return 0;
 }
 
@@ -184,9 +193,7 @@ static void on_end(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
     struct target *target = container_of(notifier, struct target, notifier);
 
-    spin_lock(&target->lock);
-    restore_range(target, 0, ULONG_MAX);
-    spin_unlock(&target->lock);
+    restore_range(target, 0, ULONG_MAX, true);
 }
 
 static const struct mmu_notifier_ops notifier_operations = {
@@ -258,9 +265,7 @@ long target_restore(struct target *target)
 
     if (lives) {
         mm_lock_always(mm);
-        spin_lock(&target->lock);
-        restore_range(target, 0, ULONG_MAX);
-        spin_unlock(&target->lock);
+        restore_range(target, 0, ULONG_MAX, true);
         mm_unlock(mm);
         mmput(mm);
     }

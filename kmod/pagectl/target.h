@@ -35,7 +35,7 @@ void mm_unlock(struct mm_struct *mm);
 /* Of a page that is held. */
 void page_let_go(struct page *page);
 
-/* All of these under the target's lock. */
+/* These under the target's lock. */
 struct record *record_find(struct target *target, unsigned long address); /* or NULL */
 void record_insert(struct target *target, struct record *record); /* there is none of its address */
 void record_free(struct target *target, struct record *record);   /* lets go of the page */
@@ -43,7 +43,8 @@ void record_free(struct target *target, struct record *record);   /* lets go of 
 /* Whether the page is where it was. */
 bool record_stands(const struct record *record, const struct table *table);
 
-/* Restores what is treated there, and frees the records. */
-void restore_range(struct target *target, unsigned long start, unsigned long end);
+/* Restores what is treated there, and frees the records. Without the lock, which is let go of after
+   each ENTRIES_MOST; other work comes in between where it may sleep. */
+void restore_range(struct target *target, unsigned long start, unsigned long end, bool may_sleep);
 
 #endif

@@ -306,11 +306,11 @@ static bool migrate_one(struct target *target, struct pagectl_page *page)
     spin_lock(&target->lock);
     record = record_find(target, page->addr);
     had = record != NULL;
-    if (had) {
+    if (had)
         policy = record->policy;
-        restore_range(target, page->addr, page->addr + PAGE_SIZE);
-    }
     spin_unlock(&target->lock);
+    if (had)
+        restore_range(target, page->addr, page->addr + PAGE_SIZE, true);
     page->result = move(target, page->addr);
     if (!had)
         return true;

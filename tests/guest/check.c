@@ -184,6 +184,7 @@ static const struct {
     {"pages_data", check_pages_data},
     {"pages_busy", check_pages_busy},
     {"pages_change", check_pages_change},
+    {"pages_yield", check_pages_yield},
     {"pages_end", check_pages_end},
     {"pages_unload", check_pages_unload},
     {"pages_errors", check_pages_errors},

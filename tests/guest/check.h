@@ -99,6 +99,7 @@ void check_pages_fault(int argc, char **argv);
 void check_pages_data(int argc, char **argv);
 void check_pages_busy(int argc, char **argv);
 void check_pages_change(int argc, char **argv);
+void check_pages_yield(int argc, char **argv);
 void check_pages_end(int argc, char **argv);
 void check_pages_unload(int argc, char **argv);
 void check_pages_errors(int argc, char **argv);

@@ -4,7 +4,9 @@
 # For the suites of pagectl.ko, after guest/suite: what a guest is to run, the same on each
 # architecture.
 
-# pagectl_script POOL USED: a pool of 120 frames at that address; one that the kernel itself uses
+# pagectl_script POOL USED PAGES WAYS: a pool of 120 frames at that address; one that the kernel itself
+# uses; how many pages pages_yield restores, and how often it gives way more than a kernel would that does
+# not let go of its locks: the more the longer restoring takes in the emulator
 pagectl_script() {
     cat <<END
 insmod /pagetab.ko
@@ -22,6 +24,7 @@ check pages_set
 check pages_fault
 check pages_data 4
 check pages_change
+check pages_yield $3 $4
 check pages_end
 check pages_errors
 check pages_rights
