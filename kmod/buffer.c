@@ -28,6 +28,23 @@
     } while (0)
 #endif
 
+/* Whether there is memory: the first page that does not keep what is written to it is the last one
+   that is touched. */
+static bool keeps(const struct shutter_buffer *buffer)
+{
+    size_t i;
+
+    for (i = 0; i < buffer->size; i += PAGE_SIZE) {
+        u32 *word = (u32 *)(buffer->base + i), value = CACHEFLOW_MAGIC ^ (u32)(i >> PAGE_SHIFT);
+
+        WRITE_ONCE(*word, value);
+        mb();
+        if (READ_ONCE(*word) != value)
+            return false;
+    }
+    return true;
+}
+
 static int make_reserved(struct shutter_buffer *buffer)
 {
     phys_addr_t last = buffer->phys + buffer->size - 1;
@@ -53,6 +70,13 @@ static int make_reserved(struct shutter_buffer *buffer)
     if (!buffer->base) {
         release_mem_region(buffer->phys, buffer->size);
         return -ENOMEM;
+    }
+    if (!keeps(buffer)) {
+        pr_err("cacheflow: phys=%pa size=%zu: there is no memory, or less: give what mem= or "
+               "memmap= left out\n",
+               &buffer->phys, buffer->size);
+        buffer_free(buffer);
+        return -EIO;
     }
     buffer->flags = CACHEFLOW_BUFFER_RESERVED;
     memset(buffer->base, 0, buffer->size);

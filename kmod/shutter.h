@@ -96,7 +96,7 @@ struct shutter_buffer {
 };
 
 /* Takes `size` bytes at `phys`, which Linux must not use, or its own memory where phys is 0. 0, or
-   -EINVAL, -EBUSY, -ENOMEM with a message in the kernel log. */
+   -EINVAL, -EBUSY, -EIO, -ENOMEM with a message in the kernel log. */
 int buffer_make(struct shutter_buffer *buffer, phys_addr_t phys, size_t size);
 void buffer_free(struct shutter_buffer *buffer);
 void buffer_discard(struct shutter_buffer *buffer);

@@ -15,6 +15,7 @@ setup_file() {
 check refused.no-cpu "no CPU here" ""
 check refused.shape "invalid" "backend=model model_sets=3"
 check refused.in-use "Linux uses memory there" "backend=model phys=0x1000000 size=4096"
+check refused.nothing "there is no memory" "backend=model phys=0x700000000 size=16777216"
 insmod /cacheflow.ko backend=model size=4194304
 insmod /tagram.ko
 check info model 2048 2
@@ -132,8 +133,9 @@ END
     passed model rights
 }
 
-@test "a buffer where Linux has its memory is refused" {
+@test "a buffer where Linux has its memory, or where there is none, is refused" {
     passed model refused.in-use
+    passed model refused.nothing
 }
 
 @test "--probe tells whether the module is there" {
