@@ -54,9 +54,21 @@ modules() {
     insmod /tagram.ko
 }
 END
+    # Page tables of five levels.
+    guest_boot amd64 deep -cpu max -smp 2 -kernel "$S/amd64/packed" <<'END' &
+grep -q -w la57 /proc/cpuinfo && echo "CHECK ok levels: $(cat /proc/version)"
+insmod /cacheflow.ko backend=model size=4194304
+insmod /tagram.ko
+check owners
+insmod /pagetab.ko
+insmod /pagectl.ko
+check pages_set
+check pages_errors
+END
     # With memory that is plugged in and not in use.
     guest_boot amd64 model -smp 2 -m 256,slots=1,maxmem=4G -append memhp_default_state=offline \
         -object memory-backend-ram,id=spare,size=128M -device pc-dimm,memdev=spare <"$G/script"
+    wait
 }
 
 @test "random fillings come out" {
@@ -78,6 +90,14 @@ END
 @test "memory that was unmapped is free, in blocks and in what a CPU keeps for itself" {
     passed model free
     passed model free.few
+}
+
+@test "page tables of five levels: owners are those of pagemap, and pages are what pagectl sets" {
+    passed deep levels
+    passed deep owners
+    passed deep pages_set
+    passed deep pages_errors
+    passed deep kernel-log
 }
 
 @test "more owners than there is room for are counted, and no line is lost" {

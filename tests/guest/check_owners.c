@@ -106,9 +106,9 @@ static uint32_t check_line(const struct snapshot *s, uint32_t entry, uint32_t fi
                        : kind == DEVICE || kind == OFFLINE ? CACHEFLOW_OWNER_NO_RAM
                                                            : CACHEFLOW_OWNER_UNMAPPED),
              "%s page has flags 0x%x", kind_name[kind], flags);
-        MUST(kind == KERNEL ? s->owners[first].virt >> 48 == 0xffff &&
-                                  s->owners[first].virt % PAGE == phys % PAGE
-                            : s->owners[first].virt == 0,
+        MUST(kind == KERNEL
+                 ? s->owners[first].virt >> 63 == 1 && s->owners[first].virt % PAGE == phys % PAGE
+                 : s->owners[first].virt == 0,
              "%s page is said to be at 0x%llx", kind_name[kind],
              (unsigned long long)s->owners[first].virt);
         return 1;
