@@ -115,6 +115,7 @@ static void hints(const struct work *w)
     if (w->no_misses && w->access_rows)
         cf_fail(w->tool, CF_EXIT_INPUT,
                 "there is no column hit, class or level, which say what missed");
+    cf_missed_check(w->tool, 0, w->missed_by);
     if (w->no_level)
         cf_warn(w->tool,
                 "accesses that missed the first level, and of which is not known what served "

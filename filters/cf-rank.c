@@ -99,6 +99,7 @@ int main(int argc, char **argv)
     if (old.o.before)
         count(&old, (char *const *)&old.o.before, 1, &before);
     k.mix = old.mix; /* so that it is told when these were made of other machines */
+    k.sums.missed_before = old.sums.missed_by;
     count(&k, files, number, &now);
     if (k.partial.asked) {
         cf_ranking_write(&k.c);

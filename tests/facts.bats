@@ -254,6 +254,36 @@ warns() {
     has "different line sizes" "$stderr"
 }
 
+@test "what missed by class of the first level in one input, and by memory in another: cf-rank, cf-heatmap, cf-annotate" {
+    cf-resolve -q "$ROOT/samples/sort.cf" | cf-cache -q -m ./m.yaml -o hit.cf
+    cf-classify -q -m ./m.yaml hit.cf -o class.cf
+    printf 'time,op,addr,level\n1,load,0,255\n' | stream level.cf
+    local said='what missed is said by different columns in the inputs, which the result mixes: class and hit: run'
+    local value
+    for value in misses hits ratio; do
+        quiet cf-rank -q --by op --value $value hit.cf hit.cf
+        quiet cf-rank -q --by op --value $value class.cf class.cf
+        warns "$said" cf-rank -q --by op --value $value class.cf hit.cf class.cf
+    done
+    warns "$said" cf-rank -q -j 3 --by op --value misses class.cf hit.cf
+    warns "$said" cf-heatmap -q --value misses --csv hit.cf class.cf
+    warns "$said" cf-heatmap -q -j 3 --value misses --csv hit.cf class.cf
+    warns "$said" cf-annotate -q --value misses hit.cf class.cf
+    warns "${said/class and hit/hit and level}" cf-rank -q --by op --value misses hit.cf level.cf
+    warns "${said/class and hit/hit and level}" cf-rank -q --by op --value misses --before hit.cf level.cf
+    # of the same level, and no misses
+    quiet cf-rank -q --by op --value misses --level 1 hit.cf class.cf
+    quiet cf-rank -q --by op --value l1-misses hit.cf class.cf
+    quiet cf-rank -q --by op hit.cf class.cf
+    quiet cf-heatmap -q --csv hit.cf class.cf
+    # the difference of the two would be one of their definitions
+    run -1 --separate-stderr cf-rank -q --by op --value misses --before hit.cf --fail-above 1 class.cf
+    [[ ! $output ]] && has "what missed is said by column hit in the recording before, and by column class now" "$stderr"
+    run -1 --separate-stderr cf-rank -q --by op --value ratio --before class.cf hit.cf
+    [[ ! $output ]] && has "by column class in the recording before, and by column hit now" "$stderr"
+    quiet cf-rank -q --by op --value misses --level 1 --before hit.cf --fail-above 1 class.cf
+}
+
 @test "pages of different sizes: cf-rank, cf-heatmap, cf-mrc" {
     cf-distance "$ROOT/samples/sort.cf" -o s.cf
     cf-resolve -q --page-size 64K s.cf -o p64.cf

@@ -11,6 +11,7 @@
 
 #include "filters/ranking/ranking.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_made.h"
 
 /* What a row is, in cf-stream(5), "Partial results". */
 enum { ENTRY_KEY = 1, ENTRY_NAME = 2, ENTRY_OBJECT = 3, ENTRY_PROCESSES = 4, ENTRY_UNKNOWN = 5 };
@@ -139,8 +140,8 @@ void cf_ranking_write(struct cf_ranking *k)
                                    });
     cf_partial_row(k->partial, &(struct cf_partial_row){
                                    .entry = ENTRY_UNKNOWN,
-                                   .keys = 2,
-                                   .key = {k->sums->no_level, k->sums->no_dist},
+                                   .keys = 3,
+                                   .key = {k->sums->no_level, k->sums->no_dist, k->sums->missed_by},
                                });
 }
 
@@ -238,6 +239,7 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
         case ENTRY_UNKNOWN:
             k->sums->no_level += cf_partial_key(k->partial, f, 0)[i];
             k->sums->no_dist += cf_partial_key(k->partial, f, 1)[i];
+            k->sums->missed_by |= (unsigned)cf_partial_key(k->partial, f, 2)[i] & CF_MISSED_ANY;
             break;
         default:
             cf_partial_damaged(k->partial);

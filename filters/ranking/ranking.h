@@ -64,6 +64,7 @@ struct cf_sums {
     uint64_t *value[CF_MOST_SUMS];   /* of each row; of sums of misses: of each that may be one, */
     uint32_t *missing, misses_found; /* of which these are the rows */
     uint64_t *some;                  /* != 0: a value of the row is not 0 */
+    unsigned missed_by, missed_before; /* columns, see cf_missed_check() */
     uint64_t no_level; /* accesses of which no more is known than that the first level missed, */
     uint64_t no_dist;  /* and that column dist does not count */
 };

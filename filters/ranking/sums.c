@@ -9,6 +9,7 @@
 
 #include "filters/ranking/ranking.h"
 #include "formats/base/cf_number.h"
+#include "formats/program/cf_made.h"
 
 enum { MOST_LEVELS = 4 }; /* that have a word of their own */
 
@@ -403,6 +404,7 @@ static int find_misses(struct cf_sums *s, const struct cf_frame *f)
 
 void cf_sums_remarks(const struct cf_sums *s)
 {
+    cf_missed_check(s->tool, s->missed_before, s->missed_by);
     if (s->no_level)
         cf_warn(s->tool,
                 "%" PRIu64
@@ -419,6 +421,9 @@ void cf_sums_remarks(const struct cf_sums *s)
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
 {
     memset(s->some, 0, f->rows * sizeof *s->some);
+    if (!s->dist_given && !s->level_given &&
+        (cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS)))
+        s->missed_by |= cf_missed_by(f);
     for (unsigned v = 0; v < s->count; v++) {
         if (cf_sums_listed(s, v))
             continue;

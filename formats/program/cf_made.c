@@ -173,6 +173,32 @@ void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_h
     }
 }
 
+unsigned cf_missed_by(const struct cf_frame *f)
+{
+    return cf_u8(f, CF_CLASS)   ? CF_MISSED_CLASS
+           : cf_u8(f, CF_HIT)   ? CF_MISSED_HIT
+           : cf_u8(f, CF_LEVEL) ? CF_MISSED_LEVEL
+                                : 0;
+}
+
+void cf_missed_check(const struct cf_tool *t, unsigned before, unsigned by)
+{
+    static const char *const name[] = {"none",  "class",           "hit",           "class and hit",
+                                       "level", "class and level", "hit and level", "all three"};
+    const unsigned all = before | by;
+
+    if (before && by && (before ^ by) & CF_MISSED_CLASS)
+        cf_die(t, CF_EXIT_INPUT,
+               "what missed is said by column %s in the recording before, and by column %s now, "
+               "which do not compare: run both through the same programs, or give --level",
+               name[before], name[by]);
+    if (all & (all - 1))
+        cf_warn(t,
+                "what missed is said by different columns in the inputs, which the result mixes: "
+                "%s: run all through the same programs",
+                name[all]);
+}
+
 void cf_mix_free(struct cf_mix *mix)
 {
     for (unsigned i = 0; i < MIXED; i++)

@@ -93,18 +93,18 @@ void rows_write(struct work *w)
 {
     const uint64_t rows[] = {w->access_rows, w->line_rows, w->unresolved_rows};
 
-    cf_partial_row(&w->partial,
-                   &(struct cf_partial_row){
-                       .entry = ENTRY_ROWS,
-                       .keys = 8,
-                       .texts = 2,
-                       .sums = 3,
-                       .key = {(uint64_t)w->no_place[0], (uint64_t)w->no_place[1],
-                               (uint64_t)w->no_misses, (uint64_t)w->units_differ, w->segment,
-                               w->line_segments, w->line_segment, (uint64_t)w->no_level},
-                       .text = {w->unit, w->command},
-                       .sum = rows,
-                   });
+    cf_partial_row(&w->partial, &(struct cf_partial_row){
+                                    .entry = ENTRY_ROWS,
+                                    .keys = 9,
+                                    .texts = 2,
+                                    .sums = 3,
+                                    .key = {(uint64_t)w->no_place[0], (uint64_t)w->no_place[1],
+                                            (uint64_t)w->no_misses, (uint64_t)w->units_differ,
+                                            w->segment, w->line_segments, w->line_segment,
+                                            (uint64_t)w->no_level, w->missed_by},
+                                    .text = {w->unit, w->command},
+                                    .sum = rows,
+                                });
     for (size_t i = 0; i < w->snapshots.count; i++)
         cf_partial_row(&w->partial, &(struct cf_partial_row){
                                         .entry = ENTRY_SNAPSHOT,
@@ -190,6 +190,7 @@ static void merge_rows(struct work *w, const struct cf_frame *f, uint32_t i)
     w->no_place[1] |= key(w, f, 1, i) != 0;
     w->no_misses |= key(w, f, 2, i) != 0;
     w->no_level |= key(w, f, 7, i) != 0;
+    w->missed_by |= (unsigned)key(w, f, 8, i) & CF_MISSED_ANY;
     w->access_rows += cf_partial_sum(p, f, 0)[i];
     w->line_rows += cf_partial_sum(p, f, 1)[i];
     w->unresolved_rows += cf_partial_sum(p, f, 2)[i];

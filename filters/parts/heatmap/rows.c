@@ -37,6 +37,7 @@ static const uint8_t *find_misses(struct work *w, const struct cf_frame *f, uint
     const uint8_t *hit = cf_u8(f, CF_HIT), *class = cf_u8(f, CF_CLASS), *op = cf_u8(f, CF_OP);
     const uint8_t *level = hit || class ? NULL : cf_u8(f, CF_LEVEL);
 
+    w->missed_by |= cf_missed_by(f);
     if (!hit && !class && !level)
         w->no_misses = 1;
     for (uint32_t i = 0; i < n; i++) {

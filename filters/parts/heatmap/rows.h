@@ -39,7 +39,8 @@ struct work {
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
-    int no_level; /* of accesses no more is known than that the first level missed */
+    unsigned missed_by; /* columns, see cf_missed_check() */
+    int no_level;       /* of accesses no more is known than that the first level missed */
     struct cf_mix mix;
     struct cf_processes processes;
     int no_place[2];                /* accesses, lines came without an address */
