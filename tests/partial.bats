@@ -209,6 +209,23 @@ distances() {
     cmp all.raw joined.raw || fail "$n parts in a pipe: $*"
 }
 
+@test "a first frame that is more than the first part: that part is empty, and joins like any other" {
+    { echo op,addr,size,time; seq -f 'load,%.0f,8,1' 64 64 12800; } | stream long.cf
+    printf 'op,addr,size,time\nload,64,8,1\n' | stream short.cf
+    cf-cat long.cf short.cf short.cf short.cf -o t.cf
+    cf-cat --part 1/3 t.cf -o first.cf
+    cf-cat --verify first.cf
+    [[ $(cf-cat --info first.cf | grep -c 'number: 1, parts: 3, ') -eq 1 ]]
+    whole t.cf cf-rank -q --by op
+    whole t.cf cf-heatmap -q
+    whole_parts t.cf cf-histogram --column size
+    distances 3 t.cf
+    echo '{line_size: 64, levels: [{name: L1, size: 1KiB, ways: 2}]}' >m.yaml
+    in_parts 3 t.cf cf-cache -q -m ./m.yaml --cores 1 --summary
+    in_parts 3 t.cf cf-classify -q -m ./m.yaml --cores 1 --summary
+    whole_parts joined.cf cf-mrc -q
+}
+
 @test "cf-distance: the parts of random recordings, every option, byte for byte" {
     local seed options n
     for seed in $(few 71 "71 72 73"); do

@@ -357,7 +357,8 @@ int cfr_part_begins(struct cf_reader *r, uint64_t offset)
     p->here = i;
     r->next_entry = p->segment[i].first;
     r->entries = p->segment[i].first + p->segment[i].entries;
-    return p->to < p->entries && p->segment[i].first >= p->to ? end_part(r) : 1;
+    /* the first begins a part that has no frames, too, so that it has a header */
+    return i && p->to < p->entries && p->segment[i].first >= p->to ? end_part(r) : 1;
 }
 
 int cfr_part_skips(const struct cf_reader *r, size_t entry)
