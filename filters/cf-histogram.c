@@ -92,6 +92,8 @@ static void want(struct histogram *h)
         cf_reader_want(h->reader, h->table, h->by, CF_REQUIRED);
     if (h->weight)
         cf_reader_want(h->reader, h->table, h->weight, o->weight ? CF_REQUIRED : CF_OPTIONAL);
+    if (h->weight && h->weight != CF_WEIGHT)
+        cf_reader_want(h->reader, h->table, CF_WEIGHT, CF_OPTIONAL);
     if (h->column == CF_DIST)
         cf_reader_want(h->reader, h->table, CF_DIST_WEIGHT, CF_OPTIONAL);
     begin_column(h, h->column, cf_column_type(h->column));

@@ -156,10 +156,26 @@ ifetch,none,1,,"
 }
 
 @test "weights: where the cycles go" {
-    counted '$10' '$12' | sed 's/^255/memory/' | sort -t, -k1,1 | with_shares 0 >want
+    counted '$10' '$12 * $7' | sed 's/^255/memory/' | sort -t, -k1,1 | with_shares 0 >want
     cf-histogram --column hit --weight cost "$D/in.cf" >got
     [[ $(head -n 1 got) == value,cost_cycles,share,cumulative_share ]]
     tail -n +2 got | same want -
+    # each sample as often as its weight says, and not at all with 0; as cf-rank adds them up
+    printf 'op,addr,size,cost,weight\nload,1,8,5,10\nload,2,8,5,0\nstore,3,4,2,100\n' | stream a.cf
+    for what in cost bytes; do
+        cf-rank -q --by op --value $what a.cf | cut -d, -f2,3 | tail -n +2 | sort >want
+        cf-histogram --column op --weight ${what/bytes/size} a.cf | cut -d, -f1,2 | tail -n +2 | same want -
+    done
+    same <(printf 'load,80\nstore,400\n') want
+    run -0 cf-histogram --column op --weight none a.cf
+    has load,2,
+    # of distances, too
+    printf 'addr,size,dist,weight,cost\n1,8,3,10,5\n2,8,3,0,7\n3,4,8,100,2\n' | stream d.cf
+    run -0 cf-histogram --bins exact --weight cost d.cf
+    [[ ${lines[1]},${lines[2]} == 3,50,*,8,200,* ]] || fail "$output"
+    # a sum that is too great stays at the greatest number, and does not begin anew
+    printf 'op,addr,cost,weight\nload,1,4294967295,4503599627370495\n' | stream big.cf
+    [[ $(cf-histogram --column op --weight cost big.cf) == *load,18446744073709551615,* ]]
     run -2 cf-histogram --weight dist "$D/in.cf"
     run -2 cf-histogram --weight function "$D/in.cf"
 }

@@ -90,6 +90,17 @@ static const uint64_t *numbers(struct histogram *h, const struct cf_data *c, con
     return v;
 }
 
+/* A quantity of each row, times the accesses that the row stands for. */
+static const uint64_t *weigh(struct histogram *h, const struct cf_frame *f,
+                             const uint64_t *quantity)
+{
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+
+    for (uint32_t i = 0; weight && i < f->rows; i++)
+        h->weights[i] = cf_product(quantity[i], weight[i]);
+    return weight ? h->weights : quantity;
+}
+
 /* What the rows of sampled distances count: what they stand for, times their own weight. */
 static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f,
                                    const uint64_t *dist, const uint64_t *weight)
@@ -170,6 +181,8 @@ void count_frame(struct histogram *h, const struct cf_frame *f, uint32_t from)
     value = numbers(h, column, o->column, f->rows, h->value);
     if (weight)
         weights = numbers(h, weight, "weight", f->rows, h->weights);
+    if (weight && weight->id != CF_WEIGHT)
+        weights = weigh(h, f, weights);
     if (h->one == FIXED)
         weights = fix_weights(h, f, value, weights);
     if (by) {
