@@ -227,6 +227,20 @@ static void count_frame(struct mrc *m, const struct cf_frame *f)
                                                 f->rows, groups));
 }
 
+/* Rows outside the sample where no column says what those in it stand for: the curve would be that of
+   the sample. */
+static void check_samples(const struct mrc *m)
+{
+    const size_t groups = m->by ? cf_groups_count(m->groups) : 1;
+
+    for (size_t g = 0; m->exact && g < groups; g++)
+        if (cf_curve_named(m->exact, g, CF_DIST_UNSAMPLED))
+            cf_die(
+                &m->tool, CF_EXIT_INPUT,
+                "table access has no column 'dist_weight', which sampled distances need: keep it "
+                "in --columns");
+}
+
 static void run(struct mrc *m)
 {
     struct cf_reader *r = m->reader;
@@ -252,6 +266,7 @@ static void run(struct mrc *m)
             count_frame(m, f);
     }
     cf_partial_end(&m->partial);
+    check_samples(m);
 }
 
 int main(int argc, char **argv)

@@ -8,12 +8,12 @@ setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     awk 'BEGIN {
         srand(5)
-        print "time,pid,tid,op,size,addr,weight,function,dist,hit,class,cost"
+        print "time,pid,tid,op,size,addr,weight,function,dist,hit,class,cost,dist_weight"
         split("load store ifetch", op, " ")
         for (i = 0; i < 40000; i++) {
             r = rand(); dist = int(2 ^ (rand() * 30))
             if (r < .25) dist = r < .1 ? "inf" : r < .15 ? "18446744073709551614" : r < .2 ? "18446744073709551613" : "18446744073709551612"
-            printf "%d,%d,%d,%s,%d,%d,%d,f%d,%s,%d,%d,%d\n", i, 100 + int(rand() * 3), 7, op[1 + int(rand() * 3)],
+            printf "%d,%d,%d,%s,%d,%d,%d,f%d,%s,%d,%d,%d,1\n", i, 100 + int(rand() * 3), 7, op[1 + int(rand() * 3)],
                 2 ^ int(rand() * 6), 4096 + rand() * 65536, 1 + int(rand() * 9), rand() * rand() * 300, dist,
                 rand() < .1 ? 255 : 1 + int(rand() * 3), rand() * 4, rand() * rand() * 5000
         }
@@ -27,7 +27,7 @@ setup() {
     D=$BATS_FILE_TMPDIR
 }
 
-# Columns: 1 time 2 pid 3 tid 4 op 5 size 6 addr 7 weight 8 function 9 dist 10 hit 11 class 12 cost
+# Columns: 1 time 2 pid 3 tid 4 op 5 size 6 addr 7 weight 8 function 9 dist 10 hit 11 class 12 cost 13 dist_weight
 
 # counted KEY VALUE: "key sum" by awk, rows in no order
 counted() {
@@ -109,7 +109,7 @@ with_shares() {
 }
 
 @test "distances: what is none has a name and comes last, what is unknown has no share" {
-    printf 'time,op,addr,dist\n1,load,1,inf\n2,load,1,0\n3,load,1,5\n4,load,1,18446744073709551614\n5,ifetch,1,18446744073709551613\n6,load,1,18446744073709551612\n' | stream a.cf
+    printf 'time,op,addr,dist_weight,dist\n1,load,1,1,inf\n2,load,1,1,0\n3,load,1,1,5\n4,load,1,1,18446744073709551614\n5,ifetch,1,0,18446744073709551613\n6,load,1,0,18446744073709551612\n' | stream a.cf
     run -0 cf-histogram a.cf
     is "bin_low,bin_high,count,share,cumulative_share
 0,0,1,0.250000,0.250000
@@ -153,6 +153,17 @@ ifetch,none,1,,"
     printf 'time,op,addr,bytes,object\n1,alloc,64,18446744073709551615,1\n2,alloc,128,16,2\n' | stream objects.cf --table object
     run -1 cf-histogram --table object --column op --weight bytes objects.cf
     has 'the weights add up to more than 2^64'
+}
+
+@test "sampled distances without what they stand for: refused, unless rows are counted" {
+    cf-distance -q --rate 0.1 "$ROOT/samples/sort.cf" | cf-cat --columns op,addr,dist -o bare.cf
+    for options in "" "--by op" --partial; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-histogram $options bare.cf
+        [[ $output != *bin_low* && $stderr == "cf-histogram: table access has no column 'dist_weight', which sampled distances need: keep it in --columns, or give --weight none to count the sample" ]] || fail "$stderr"
+    done
+    same <(cf-distance -q --rate 0.1 "$ROOT/samples/sort.cf" | cf-histogram --weight none) <(cf-histogram --weight none bare.cf)
+    cf-histogram --column op bare.cf
 }
 
 @test "weights: where the cycles go" {

@@ -256,6 +256,19 @@ store,8192,128,1,,,,"
     has 1024,16,2000,2000,2000,1.000000000,0.0 "${lines[1]}"
 }
 
+@test "samples: without what they stand for, there is no curve" {
+    cf-distance -q --rate 0.1 "$ROOT/samples/sort.cf" | cf-cat --columns op,addr,dist -o bare.cf
+    local said="cf-mrc: table access has no column 'dist_weight', which sampled distances need: keep it in --columns"
+    for options in "" "--by op" --partial; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-mrc $options bare.cf
+        [[ $stderr == "$said" && $output != *size_bytes* ]] || fail "$options: $output$stderr"
+    done
+    # behind distances of all lines, too
+    run -1 --separate-stderr cf-mrc <(cf-distance -q "$ROOT/samples/sort.cf") bare.cf
+    [[ $stderr == "$said" && -z $output ]]
+}
+
 @test "wrong options" {
     run -2 cf-mrc --by shoesize </dev/null
     run -2 cf-mrc --by dist </dev/null

@@ -101,6 +101,19 @@ static const uint64_t *weigh(struct histogram *h, const struct cf_frame *f,
     return weight ? h->weights : quantity;
 }
 
+/* Without column dist_weight the shares would be those of the sample. */
+static void check_samples(const struct histogram *h, const uint64_t *dist, uint32_t rows)
+{
+    int sampled = 0;
+
+    for (uint32_t i = 0; i < rows; i++)
+        sampled |= dist[i] == CF_DIST_UNSAMPLED;
+    if (sampled)
+        cf_die(&h->tool, CF_EXIT_INPUT,
+               "table access has no column 'dist_weight', which sampled distances need: keep it in "
+               "--columns, or give --weight none to count the sample");
+}
+
 /* What the rows of sampled distances count: what they stand for, times their own weight. */
 static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f,
                                    const uint64_t *dist, const uint64_t *weight)
@@ -109,6 +122,8 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
 
     if (h->o.weight && !strcmp(h->o.weight, "none"))
         stands_for = NULL;
+    else if (!stands_for)
+        check_samples(h, dist, f->rows);
     if (!stands_for && !weight)
         return NULL;
     for (uint32_t i = 0; i < f->rows; i++) {
