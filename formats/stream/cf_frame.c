@@ -199,10 +199,18 @@ void cf_reader_refuse_samples(struct cf_reader *r)
     r->no_samples = 1;
 }
 
+/* By a column, or where that was left out by the facts of it, which stay. */
 static int are_samples(const struct cf_frame *f)
 {
-    return f->table == CF_ACCESS &&
-           (cfr_column_at(f, CF_WEIGHT) >= 0 || cfr_column_at(f, CF_STAGE) >= 0);
+    const struct cf_facts *facts = &f->header->facts;
+    int stated = 0;
+
+    if (f->table != CF_ACCESS)
+        return 0;
+    for (unsigned i = 0; i < facts->count; i++)
+        stated |=
+            !strcmp(facts->fact[i].column, "weight") || !strcmp(facts->fact[i].column, "stage");
+    return stated || cfr_column_at(f, CF_WEIGHT) >= 0 || cfr_column_at(f, CF_STAGE) >= 0;
 }
 
 /* Which columns are wanted. -1 where the frame is not to be handed out: one that is required is not
@@ -216,7 +224,8 @@ static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
     if (r->no_samples && are_samples(f)) {
         if (!r->missing++)
             cfr_damage(r, f->offset,
-                       "the accesses are samples (column weight or stage): give the recording of "
+                       "the accesses are samples (column weight or stage, or facts of them): give "
+                       "the recording of "
                        "all accesses; what samples show, cf-rank prints, and 'cf-classify --rule "
                        "cacheperf' with 'cf-report --cacheperf'");
         return -1;
