@@ -52,19 +52,20 @@ struct distance {
     struct share share;
 };
 
+static const char *const for_words[] = {
+    [CF_RUNS_DATA] = "data", [CF_RUNS_FETCHES] = "fetches", [CF_RUNS_ALL] = "unified"};
+static const char *const per_words[] = {"all", "process", "thread"};
+
 /* Which partial results go together. */
 static void name_options(struct distance *d)
 {
-    static const char *const what[] = {
-        [CF_RUNS_DATA] = "data", [CF_RUNS_FETCHES] = "fetches", [CF_RUNS_ALL] = "unified"};
-    static const char *const per[] = {"all", "process", "thread"};
     const struct cf_stack_config *s = &d->set.config;
     char *text = NULL;
     size_t bytes;
     FILE *out = cf_need(&d->tool, open_memstream(&text, &bytes));
 
-    fprintf(out, "for %s; per %s; line-size %u; sets %u", what[d->set.what], per[d->set.per],
-            1u << d->set.shift, s->sets ? s->sets : 1);
+    fprintf(out, "for %s; per %s; line-size %u; sets %u", for_words[d->set.what],
+            per_words[d->set.per], 1u << d->set.shift, s->sets ? s->sets : 1);
     if (s->max)
         fprintf(out, "; bound %llu", (unsigned long long)s->max);
     if (s->rate > 0)
@@ -127,6 +128,8 @@ static void state_facts(const struct distance *d, struct cf_writer *w)
     (void)cf_writer_number(w, "dist", "line_size", (uint64_t)1 << d->set.shift);
     (void)cf_writer_number(w, "dist", "sets", d->set.config.sets ? d->set.config.sets : 1);
     (void)cf_writer_number(w, "dist", "bound", d->set.config.max);
+    (void)cf_writer_fact(w, "dist", "for", for_words[d->set.what]);
+    (void)cf_writer_fact(w, "dist", "per", per_words[d->set.per]);
 }
 
 static void want(const struct distance *d, struct cf_reader *r)

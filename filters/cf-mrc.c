@@ -160,12 +160,31 @@ static uint64_t option_or_fact(struct mrc *m, const struct cf_header *h, uint64_
     return option;
 }
 
+/* Ends the program where distances of other operations or stacks than before would be added. */
+static void check_kind(struct mrc *m, const struct cf_header *h)
+{
+    static const char *const key[] = {"for", "per"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        const char *fact = cf_header_fact(h, "dist", key[i]);
+
+        if (fact && m->of[i] && strcmp(fact, m->of[i]) != 0)
+            cf_die(&m->tool, CF_EXIT_INPUT,
+                   "the inputs have distances of cf-distance --%s %s and of --%s %s: make a curve "
+                   "of each",
+                   key[i], m->of[i], key[i], fact);
+        if (fact && !m->of[i])
+            m->of[i] = cf_tool_text(&m->tool, "%s", fact);
+    }
+}
+
 /* Takes in what a header states of column dist; the first one decides on the sizes. */
 static void take_header(struct mrc *m, const struct cf_header *h)
 {
     uint64_t line = option_or_fact(m, h, m->o.line_size, "--line-size", "line_size", 1 << 30);
     uint64_t sets = option_or_fact(m, h, m->o.sets, "--sets", "sets", UINT32_MAX), bound = 0;
 
+    check_kind(m, h);
     if (line & (line - 1))
         cf_die(&m->tool, CF_EXIT_INPUT,
                "the header states lines of %llu bytes for column dist, which is no power of two: "

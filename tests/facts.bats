@@ -47,17 +47,17 @@ warns() {
     cf-distance --line-size 32 --sets 4 --bound 8K a.cf | cf-cache -m ./m.yaml | cf-classify -m ./m.yaml |
         cf-latency -m ./m.yaml >b.cf
     run -0 facts b.cf
-    is '  dist: {by: "cf-distance", line_size: 32, sets: 4, bound: 8192}
+    is '  dist: {by: "cf-distance", line_size: 32, sets: 4, bound: 8192, for: "data", per: "all"}
   hit: {by: "cf-cache", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2}
   class: {by: "cf-classify", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2, rule: "hill", level: "L1"}
   cost: {by: "cf-latency", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2}'
     # defaults
     run -0 bash -c 'cf-distance a.cf | cf-cat --info'
-    has '  dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0}'
+    has '  dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0, for: "data", per: "all"}'
     # those of a column that is added again are gone, those of others stay
     cf-distance <b.cf | cf-cache --cores 1 -m ./n.yaml 2>/dev/null >c.cf
     run -0 facts c.cf
-    has 'dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0}'
+    has 'dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0, for: "data", per: "all"}'
     has 'hit: {by: "cf-cache", machine: "n", caches: "L1 1024/2/64/1 lru", cores: 1}'
     has 'class: {by: "cf-classify", machine: "m"'
     ((${#lines[@]} == 4))
@@ -221,7 +221,7 @@ warns() {
 @test "inputs whose columns are of different things: cf-histogram, cf-rank, cf-heatmap, cf-report, cf-mrc" {
     cf-distance a.cf >d64.cf
     cf-distance --line-size 32 a.cf >d32.cf
-    local said='different facts in the inputs, which the result mixes: line_size 64, sets 1, bound 0; line_size 32, sets 1, bound 0'
+    local said='different facts in the inputs, which the result mixes: line_size 64, sets 1, bound 0, for data, per all; line_size 32, sets 1, bound 0, for data, per all'
     quiet cf-histogram d64.cf d64.cf
     quiet cf-histogram --column size d64.cf d32.cf
     warns "column dist has $said" cf-histogram d64.cf d32.cf d64.cf d32.cf
@@ -252,6 +252,17 @@ warns() {
         cf-rank -q --by hit --value conflict <(cf-cat m.cf | make_stream through x class machine n class by cf-classify)
     run -1 --separate-stderr cf-mrc d64.cf d32.cf
     has "different line sizes" "$stderr"
+    # of which one curve would be a sum of two kinds; what does not say of which kind it is may be either
+    cf-distance --for unified a.cf >unified.cf
+    cf-distance --per thread a.cf >thread.cf
+    quiet cf-mrc -q unified.cf unified.cf
+    quiet cf-mrc -q thread.cf import.cf thread.cf
+    run -1 --separate-stderr cf-mrc d64.cf unified.cf
+    is "" && has "the inputs have distances of cf-distance --for data and of --for unified: make a curve of each" "$stderr"
+    run -1 --separate-stderr cf-mrc thread.cf d64.cf
+    is "" && has "the inputs have distances of cf-distance --per thread and of --per all: make a curve of each" "$stderr"
+    warns "column dist has different facts" cf-histogram d64.cf unified.cf
+    warns "column dist has different facts" cf-histogram d64.cf thread.cf
 }
 
 @test "what missed by class of the first level in one input, and by memory in another: cf-rank, cf-heatmap, cf-annotate" {

@@ -35,6 +35,7 @@ struct mrc {
     struct cf_reader *reader;
     uint64_t line_size, sets; /* bytes; sets of which distances are apart */
     uint64_t bound;           /* longest distance that the stream has, 0 = any */
+    char *of[2];              /* the operations and stacks of distances, NULL = not stated so far */
     int header_seen;
     int warned;  /* that the stream does not state of what its distances are */
     unsigned by; /* column, 0 = one curve */
