@@ -89,21 +89,6 @@ static void parse(struct mrc *m, int argc, char **argv)
 
 /* ---- of what the distances are, and the sizes of caches that follow from that ---- */
 
-uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *count)
-{
-    uint64_t last = 0, *result = cf_tool_room(t, 64 * points, sizeof(*result));
-
-    *count = 0;
-    for (unsigned k = 0; k < 48; k++)
-        for (uint64_t j = 0; j < points; j++) {
-            uint64_t base = (uint64_t)1 << k, lines = base + base * j / points;
-
-            if (lines > last && lines <= most)
-                result[(*count)++] = last = lines;
-        }
-    return result;
-}
-
 static void make_points(struct mrc *m)
 {
     uint64_t unit = m->line_size * m->sets; /* bytes of one way */
@@ -246,20 +231,6 @@ static void count_frame(struct mrc *m, const struct cf_frame *f)
                                                 f->rows, groups));
 }
 
-/* Rows outside the sample where no column says what those in it stand for: the curve would be that of
-   the sample. */
-static void check_samples(const struct mrc *m)
-{
-    const size_t groups = m->by ? cf_groups_count(m->groups) : 1;
-
-    for (size_t g = 0; m->exact && g < groups; g++)
-        if (cf_curve_named(m->exact, g, CF_DIST_UNSAMPLED))
-            cf_die(
-                &m->tool, CF_EXIT_INPUT,
-                "table access has no column 'dist_weight', which sampled distances need: keep it "
-                "in --columns");
-}
-
 static void run(struct mrc *m)
 {
     struct cf_reader *r = m->reader;
@@ -285,7 +256,7 @@ static void run(struct mrc *m)
             count_frame(m, f);
     }
     cf_partial_end(&m->partial);
-    check_samples(m);
+    samples_check(m);
 }
 
 int main(int argc, char **argv)

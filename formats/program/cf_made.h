@@ -50,8 +50,8 @@ struct cf_mix {
 void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_header *h);
 void cf_mix_free(struct cf_mix *mix);
 
-/* Which column says what of a frame's accesses missed, as a bit: class, else hit, else level. 0 where
-   there is none of them. */
+/* Which column says what of a frame's accesses missed, as a bit: class, else hit, else level. 0
+   where there is none of them. */
 enum { CF_MISSED_CLASS = 1, CF_MISSED_HIT = 2, CF_MISSED_LEVEL = 4, CF_MISSED_ANY = 7 };
 unsigned cf_missed_by(const struct cf_frame *f);
 /* Warns where a sum of misses or hits was made by several such columns; `before`: of a recording

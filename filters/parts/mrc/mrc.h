@@ -73,6 +73,9 @@ void number_groups(struct mrc *m, const void *values, size_t width, uint32_t row
 /* Makes what counts samples, unless that is there; and room for groups. */
 void samples_begin(struct mrc *m);
 void samples_room(struct mrc *m, size_t groups);
+/* Ends the program where rows outside a sample came without column dist_weight: the curve would be
+   that of the sample. */
+void samples_check(const struct mrc *m);
 /* Counts a frame. `stands_for` is what each sampled row stands for. -1 without memory. */
 int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
                   const uint64_t *weight, const double *stands_for, size_t groups) CF_MUST_CHECK;

@@ -38,6 +38,21 @@ void samples_begin(struct mrc *m)
     m->fine = cf_need(&m->tool, cf_curve_new(m->fine_lines, m->fine_points));
 }
 
+uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *count)
+{
+    uint64_t last = 0, *result = cf_tool_room(t, 64 * points, sizeof(*result));
+
+    *count = 0;
+    for (unsigned k = 0; k < 48; k++)
+        for (uint64_t j = 0; j < points; j++) {
+            uint64_t base = (uint64_t)1 << k, lines = base + base * j / points;
+
+            if (lines > last && lines <= most)
+                result[(*count)++] = last = lines;
+        }
+    return result;
+}
+
 /* Another hash than the one that chose the sample, which sampled lines have in common. */
 static inline uint32_t part_of(uint64_t line)
 {
@@ -101,6 +116,18 @@ int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group
     for (uint32_t i = 0; group && i < n; i++)
         m->part[i] /= PARTS;
     return cf_curve_add(m->fine, m->dist, group ? m->part : NULL, m->weight, n, groups);
+}
+
+void samples_check(const struct mrc *m)
+{
+    const size_t groups = m->by ? cf_groups_count(m->groups) : 1;
+
+    for (size_t g = 0; m->exact && g < groups; g++)
+        if (cf_curve_named(m->exact, g, CF_DIST_UNSAMPLED))
+            cf_die(
+                &m->tool, CF_EXIT_INPUT,
+                "table access has no column 'dist_weight', which sampled distances need: keep it "
+                "in --columns");
 }
 
 uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
