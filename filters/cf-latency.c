@@ -86,7 +86,7 @@ static int begin_segment(struct latency *l, const struct cf_frame *f, struct cf_
     if (l->retime)
         retime_begin(l->retime, f->header, w);
     else if (w)
-        retime_outdate(f->header, w);
+        cf_made_outdate(f->header, w);
     return 0;
 }
 

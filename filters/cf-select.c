@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_options.h"
 #include "filters/engine/rows/gather.h"
 #include "filters/parts/select/conditions.h"
@@ -150,6 +151,7 @@ static void run(struct select *s)
         if (f->table == CF_HEADER) {
             bad = flush(s);
             conditions_forget(&s->conditions);
+            cf_made_outdate(f->header, s->writer);
         }
         if (f->table == CF_ACCESS || f->table == CF_LINE)
             bad = select_rows(s, f);

@@ -451,6 +451,12 @@ END
     # again, by other latencies: as if they were the first
     cf-latency -q -m "$D/plain.yaml" --retime --latency L1D=9 --latency memory=50 in.cf | rows access - >want
     cf-latency -q -m "$D/plain.yaml" --retime --latency L1D=9 --latency memory=50 out.cf | rows access - | same want -
+    # not where the costs of what is gone are in its times
+    for without in 'cf-select --op load' 'cf-cat --slice 100-200'; do
+        $without -o less.cf out.cf
+        run -1 cf-latency -q -m "$D/plain.yaml" --retime less.cf
+        has "its times contain costs that column cost no longer states, or of accesses that are not there"
+    done
 }
 
 @test "--retime: rows of other tables get the time of the access that comes next, turns the count of their thread" {

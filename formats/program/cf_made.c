@@ -204,3 +204,16 @@ void cf_mix_free(struct cf_mix *mix)
     for (unsigned i = 0; i < MIXED; i++)
         free(mix->facts[i]);
 }
+
+const char cf_counts[] = "counts", cf_counts_costs[] = "instructions and cost",
+           cf_counts_old_costs[] = "instructions and an earlier cost";
+
+void cf_made_outdate(const struct cf_header *h, struct cf_writer *w)
+{
+    const char *counts = cf_header_fact(h, "time", cf_counts);
+
+    if (counts && !strcmp(counts, cf_counts_costs))
+        (void)cf_writer_fact(w, "time", cf_counts, cf_counts_old_costs);
+    else
+        cf_writer_forget(w, "time");
+}

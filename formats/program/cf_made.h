@@ -36,6 +36,14 @@ void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned col
    these; 0 becomes what it states. */
 void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t *page_size);
 
+/* What a header states of the times that cf-latency --retime made, and where column cost no longer
+   says what to take out of them. */
+extern const char cf_counts[], cf_counts_costs[], cf_counts_old_costs[];
+
+/* For a program that replaces column cost or takes accesses out, when a header is about to be
+   handed on: where it states the first, ours states the second. */
+void cf_made_outdate(const struct cf_header *h, struct cf_writer *w);
+
 enum { CF_MIXED = 9 };
 
 /* For programs that make one result of several columns or streams. */

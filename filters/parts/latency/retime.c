@@ -7,10 +7,8 @@
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/latency/retime.h"
 #include "formats/base/cf_number.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_processes.h"
-
-static const char counts_fact[] = "counts", counts_costs[] = "instructions and cost",
-                  counts_old_costs[] = "instructions and an earlier cost";
 
 /* Rows of a frame that waits. */
 struct held {
@@ -77,25 +75,16 @@ void retime_free(struct retime *t)
     free(t);
 }
 
-void retime_outdate(const struct cf_header *h, struct cf_writer *w)
-{
-    const char *counts = cf_header_fact(h, "time", counts_fact);
-
-    if (counts && !strcmp(counts, counts_costs))
-        (void)cf_writer_fact(w, "time", counts_fact, counts_old_costs);
-    else
-        cf_writer_forget(w, "time");
-}
-
 void retime_begin(struct retime *t, const struct cf_header *h, struct cf_writer *w)
 {
-    const char *counts = cf_header_fact(h, "time", counts_fact);
+    const char *counts = cf_header_fact(h, "time", cf_counts);
 
-    t->again = counts && !strcmp(counts, counts_costs);
-    if (counts && !strcmp(counts, counts_old_costs))
+    t->again = counts && !strcmp(counts, cf_counts_costs);
+    if (counts && !strcmp(counts, cf_counts_old_costs))
         cf_die(t->tool, CF_EXIT_INPUT,
-               "--retime: its times contain costs that column cost no longer states: retime the "
-               "stream from before the last cf-latency");
+               "--retime: its times contain costs that column cost no longer states, or of "
+               "accesses that are not there: retime the stream from before the last cf-latency, "
+               "and before rows were taken out");
     if (!t->again && (!h->clock_unit || strcmp(h->clock_unit, "instructions") != 0))
         cf_die(t->tool, CF_EXIT_INPUT,
                "--retime: the clock of the stream is '%s', it must count instructions",
@@ -107,7 +96,7 @@ void retime_begin(struct retime *t, const struct cf_header *h, struct cf_writer 
     t->gained = cf_need(t->tool, cf_counts_new());
     t->lost = cf_need(t->tool, cf_counts_new());
     cf_writer_clock(w, "cycles", t->hz);
-    (void)cf_writer_fact(w, "time", counts_fact, counts_costs);
+    (void)cf_writer_fact(w, "time", cf_counts, cf_counts_costs);
 }
 
 static uint64_t moved(uint64_t time, const struct sums *s)

@@ -37,8 +37,4 @@ int retime_accesses(struct retime *t, struct cf_frame *f, const uint32_t *old, c
 /* Writes what waits, at the end of a segment. -1 where the writer failed. */
 int retime_end(struct retime *t, struct cf_writer *w);
 
-/* For a stream that is not retimed: where it was before, its times contain costs that column cost
-   is about to state no more. */
-void retime_outdate(const struct cf_header *h, struct cf_writer *w);
-
 #endif
