@@ -37,7 +37,7 @@ void cf_guard_start(struct cf_observed *t)
     int alive[2], status = 0;
     pid_t between = -1;
 
-    t->guarded = -1;
+    t->guarded = t->alive = -1;
     if (getpid() == 1) /* of a PID namespace: all end with us */
         return;
     t->guarded = memfd_create("cf-capture-snapshot", MFD_CLOEXEC);
@@ -58,6 +58,7 @@ void cf_guard_start(struct cf_observed *t)
                "no process that lets the programs go on, should this one be killed: %s",
                strerror(errno));
     close(alive[0]);
+    t->alive = alive[1];
 }
 
 int cf_guard_add(const struct cf_observed *t, const struct cf_observed_task *o)

@@ -39,6 +39,8 @@ static void run_child(const struct cf_observed *t, const struct cf_observed_comm
 
     close(t->barrier[1]);
     close(t->ready[0]);
+    if (t->alive >= 0)
+        close(t->alive); /* one that stands before it is the program must not keep it open */
     /* with others before it, it may be observed for a while before it is the program */
     prctl(PR_SET_NAME, name ? name + 1 : c->argv[0]);
     if (c->cpu >= 0) {

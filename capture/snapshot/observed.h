@@ -48,7 +48,8 @@ struct cf_observed {
     size_t count, room;
     uint32_t mark;
     int no_children; /* the kernel has no /proc/PID/task/TID/children */
-    int guarded;     /* file of those that were observed so far, for guard.c */
+    int guarded;     /* file of those that were observed so far, for guard.c, */
+    int alive;       /* and our end of its pipe */
 };
 
 /* Starts all commands and returns when each is on its CPU and about to run its program; -1 after a
