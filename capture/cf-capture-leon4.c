@@ -100,7 +100,7 @@ static void parse(struct setup *s, int argc, char **argv)
     struct cf_registers_options *r = &o->registers;
     uint64_t line_size = 32;
     const struct cf_option table[] = {
-        {"bus", 'b', CF_TEXT(&s->bus)},
+        {"bus", 'b', CF_TEXT(&s->bus), .reads = CF_READS_FILE},
         {"raw", 'r', CF_CALL(raw, &s->scan), .may_lack = 1},
         {"bus-width", 0, CF_WORD(&s->scan.wide, "32 128", 0)},
         {"cpu", 'c', CF_NUMBER(&s->scan.cpu, 0, CF_SCAN_CPUS - 1)},
