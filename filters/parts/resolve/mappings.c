@@ -190,13 +190,16 @@ static void find_image(struct resolver *r, struct cf_intervals *maps, struct reg
 static int find_bss(struct resolver *r, struct cf_intervals *maps, struct region *g, uint64_t *last)
 {
     const struct region *before = g->start ? region_at(r, maps, g->start - 1) : NULL;
-    uint64_t end;
+    uint64_t page, end;
 
     if (!before || !before->symbols || before->kind != KIND_FILE ||
         g->start - before->bias >= symbols_end(before->symbols))
         return 0;
-    end = (before->bias + symbols_end(before->symbols) - 1) | 4095;
-    if (end < *last)
+    /* pages of the recording have at most the bytes that divide where it begins and ends */
+    page = (g->start | (*last + 1)) & -(g->start | (*last + 1));
+    page = page > 65536 ? 65536 : page;
+    end = (before->bias + symbols_end(before->symbols) - 1) | (page - 1);
+    if (end >= g->start && end < *last)
         *last = end;
     g->kind = KIND_BSS;
     g->name = before->name;
