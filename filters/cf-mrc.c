@@ -154,10 +154,10 @@ static void check_kind(struct mrc *m, const struct cf_header *h)
         const char *fact = cf_header_fact(h, "dist", key[i]);
 
         if (fact && m->of[i] && strcmp(fact, m->of[i]) != 0)
-            cf_die(&m->tool, CF_EXIT_INPUT,
-                   "the inputs have distances of cf-distance --%s %s and of --%s %s: make a curve "
-                   "of each",
-                   key[i], m->of[i], key[i], fact);
+            cf_die(
+                &m->tool, CF_EXIT_INPUT,
+                "the inputs have distances %s %s and %s %s, by cf-distance: make a curve of each",
+                key[i], m->of[i], key[i], fact);
         if (fact && !m->of[i])
             m->of[i] = cf_tool_text(&m->tool, "%s", fact);
     }

@@ -259,10 +259,10 @@ warns() {
     quiet cf-mrc -q thread.cf import.cf thread.cf
     run -1 --separate-stderr cf-mrc d64.cf unified.cf
     is ""
-    has "the inputs have distances of cf-distance --for data and of --for unified: make a curve of each" "$stderr"
+    has "the inputs have distances for data and for unified, by cf-distance: make a curve of each" "$stderr"
     run -1 --separate-stderr cf-mrc thread.cf d64.cf
     is ""
-    has "the inputs have distances of cf-distance --per thread and of --per all: make a curve of each" "$stderr"
+    has "the inputs have distances per thread and per all, by cf-distance: make a curve of each" "$stderr"
     warns "column dist has different facts" cf-histogram d64.cf unified.cf
     warns "column dist has different facts" cf-histogram d64.cf thread.cf
 }
