@@ -106,12 +106,13 @@ all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 png  = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.png))
-# Colours are by names of processes, which are those of what is run.
+# Colours are by names of processes, which are those of what is run, as far as Linux keeps them.
 ALL     := $(PROGRAMS) bomb
 comma   := ,
 empty   :=
 process = $(notdir $(firstword $(if $(findstring $$,$(firstword $(call command,$(1)))),$(1),$(call command,$(1)))))
-named   = --colours $(call quoted,$(subst $(empty) ,$(comma),$(foreach p,$(ALL),$(call process,$p)))) $(png) --title '$(1)'
+NAMES   = $(shell printf '%.15s\n' $(foreach p,$(ALL),$(call quoted,$(call process,$p))))
+named   = --colours $(call quoted,$(subst $(empty) ,$(comma),$(NAMES))) $(png) --title '$(1)'
 
 # ---- programs and their recordings ----
 

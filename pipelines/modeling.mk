@@ -21,7 +21,8 @@
 # HERE       options of cf-capture probe for this machine           [none; --quick, --thorough, --cpu N]
 # BIN        where the programs are                                 [build/bin, else where they were installed]
 #
-# With -j: others that run at the same time disturb the measurements of this machine, so those come after all else.
+# With -j: others that run at the same time disturb the measurements of this machine, so with goals all and page.html
+# those come after all else.
 
 OUT      ?= $(B)/modeling
 include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
