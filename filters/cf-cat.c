@@ -159,7 +159,8 @@ static void run(struct output *out)
         /* lines have no time of their own, so from here on the reader cannot leave out any */
         if (out->slice && f->table == CF_SNAPSHOT)
             cf_reader_range(out->reader, 0, UINT64_MAX);
-        if (out->slice && out->writer && f->table == CF_HEADER)
+        if ((out->options->slice.from || out->options->part.parts) && out->writer &&
+            f->table == CF_HEADER)
             cf_made_outdate(f->header, out->writer);
         bad = out->slice ? slice_frame(out->slice, f) : send(out, f);
         if (!bad && out->slice && !out->writer)

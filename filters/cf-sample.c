@@ -165,6 +165,7 @@ static void take_header(struct sample *s, const struct cf_header *h)
     cf_sampler_clock(s->sampler, expire < 1e19 ? (uint64_t)expire : UINT64_MAX,
                      h->clock_unit && !strcmp(h->clock_unit, "instructions"));
     cf_made_check(&s->made, h, CF_LEVEL, NULL);
+    cf_made_outdate(h, s->writer);
     s->cores = cf_tool_cores(s->machine, 0);
     if (cf_header_number(h, "hit", "cores", &cores) > 0 && cores <= CF_MAX_CORES)
         s->cores = (unsigned)cores;

@@ -151,7 +151,8 @@ static void run(struct select *s)
         if (f->table == CF_HEADER) {
             bad = flush(s);
             conditions_forget(&s->conditions);
-            cf_made_outdate(f->header, s->writer);
+            if (!conditions_cpus_alone(&s->conditions))
+                cf_made_outdate(f->header, s->writer);
         }
         if (f->table == CF_ACCESS || f->table == CF_LINE)
             bad = select_rows(s, f);

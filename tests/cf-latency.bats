@@ -452,11 +452,22 @@ END
     cf-latency -q -m "$D/plain.yaml" --retime --latency L1D=9 --latency memory=50 in.cf | rows access - >want
     cf-latency -q -m "$D/plain.yaml" --retime --latency L1D=9 --latency memory=50 out.cf | rows access - | same want -
     # not where the costs of what is gone are in its times
-    for without in 'cf-select --op load' 'cf-cat --slice 100-200'; do
-        $without -o less.cf out.cf
+    printf 'time,pid,tid,cpu,op,addr,size,pc,hit\n1,1,1,0,load,64,8,7,255\n2,1,1,0,load,64,8,7,1\n3,1,1,0,load,64,8,7,1\n' >whole.csv
+    stream whole.cf --clock instructions whole.csv
+    cf-latency -q -m "$D/plain.yaml" --retime -o late.cf whole.cf
+    for without in 'cf-select --op load' 'cf-cat --slice 2-9000' 'cf-cat --part 2/2' "cf-sample -m $D/plain.yaml --loads 1"; do
+        $without -q -o less.cf late.cf
         run -1 cf-latency -q -m "$D/plain.yaml" --retime less.cf
         has "its times contain costs that column cost no longer states, or of accesses that are not there"
     done
+    # all that was before is there
+    for all in 'cf-cat --slice 0-200' 'cf-select --cpu 0'; do
+        $all -q -o begin.cf late.cf
+        cf-latency -q -m "$D/plain.yaml" --retime begin.cf | rows access - | same <(rows access begin.cf) -
+    done
+    cf-merge -q --renumber -o two.cf late.cf late.cf
+    run -1 cf-latency -q -m "$D/plain.yaml" --retime two.cf
+    has "less than the costs"
 }
 
 @test "--retime: rows of other tables get the time of the access that comes next, turns the count of their thread" {

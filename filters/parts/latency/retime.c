@@ -254,6 +254,10 @@ int retime_accesses(struct retime *t, struct cf_frame *f, const uint32_t *old, c
         const uint64_t times = weight ? weight[i] : 1;
         const struct sums s = {cf_product(cost[i], times), old ? cf_product(old[i], times) : 0};
 
+        if (time[i] < t->sums.lost)
+            cf_die(t->tool, CF_EXIT_INPUT,
+                   "--retime: a time of an access is less than the costs of those before it, which "
+                   "it should contain: retime each recording before cf-merge");
         if (time[i] >= t->next)
             retime_held(t, time[i]);
         if ((pid && pid[i] != t->pid) || (tid && tid[i] != t->tid)) {

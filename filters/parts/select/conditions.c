@@ -15,6 +15,11 @@ struct memo {
     uint8_t known, verdict;
 };
 
+int conditions_cpus_alone(const struct conditions *c)
+{
+    return c->tests && c->test[0].column == CF_CPU && c->test[c->tests - 1].column == CF_CPU;
+}
+
 static void add_test(const struct cf_tool *t, struct conditions *c, struct test new)
 {
     unsigned at = c->tests;
