@@ -378,7 +378,7 @@ END
     { cf-capture-trace -q -- ./prog 3 || true; } | cf-resolve -q | cf-select --function work -o e.cf
     # watches gt|eq [STREAM]: more accesses of breakpoints than none, or none
     watches() {
-        run -7 cf-capture-perf --coarse "${2-e.cf}" --expire 2000 -o t.cf -- ./prog 100000
+        run -7 cf-capture-perf --coarse "${2-e.cf}" --expire 2000 -o t.cf -- ./prog 1000000
         test "$(rows access t.cf | tail -n +2 | wc -l)" "-$1" 0
     }
     watches gt

@@ -14,7 +14,7 @@ setup_file() {
     local pool=0xd000000 movable=64M
     # the debug kernel has 1.5 GiB, of whose end it uses some 200 MiB itself before others can
     [[ ${CF_GUEST_RELEASE:-} != debug ]] || { pool=0x42000000 movable=512M; }
-    pagectl_script $pool 0x1000000 6000 75 |
+    pagectl_script $pool 0x1000000 6000 10 |
         guest_boot amd64 pages -smp 2 -append "movablecore=$movable"
 }
 
