@@ -228,6 +228,21 @@ END
     [[ $(rows access t.cf | wc -l) -gt 64 ]]
 }
 
+@test "--pid: a newline in a program's name is part of it" {
+    samples
+    cp "$(command -v sleep)" $'c\nd'
+    ./$'c\nd' 600 3>&- &
+    local pid=$! capture
+    eventually grep -qx d "/proc/$pid/comm"
+    cf-capture-perf -q --coarse page-faults --fine 0 --pid $pid >t.cf 3>&- &
+    capture=$!
+    eventually at_least t.cf 500
+    kill $pid
+    wait $capture
+    run -0 rows task t.cf
+    has $'begin,"c\nd"'
+}
+
 @test "signal USR1 begins another segment" {
     breakpoints
     cf-capture-perf --coarse page-faults -o t.cf -- sh -c 'sleep 0.2; kill -USR1 $PPID; sleep 0.2; ls'

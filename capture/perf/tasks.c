@@ -277,17 +277,19 @@ static int attach_threads(struct cf_tasks *t, struct process *p)
 
 int cf_tasks_attach(struct cf_tasks *t, uint32_t pid)
 {
-    char path[64], name[16] = "";
+    char path[64], name[17];
+    size_t length = 0;
     struct process *p;
     FILE *f;
 
     snprintf(path, sizeof path, "/proc/%u/comm", pid);
     f = fopen(path, "r");
     if (f) {
-        if (fgets(name, sizeof name, f))
-            name[strcspn(name, "\n")] = '\0';
+        length = fread(name, 1, sizeof name - 1, f);
         fclose(f);
     }
+    name[length - (length > 0)] =
+        '\0'; /* the newline that the kernel adds; a name may have others */
     p = add_process(t, pid, 0, name);
     if (!p || task_row(t, 0, pid, pid, 0, CF_BEGIN, name) != 0 || attach_threads(t, p) != 0)
         return -1;
