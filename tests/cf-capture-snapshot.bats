@@ -725,6 +725,24 @@ thrash,4,8192,4,4'
     done
 }
 
+@test "killed before the programs have begun, which wait for their output: nothing of it stays" {
+    local capture guard child
+    shutter
+    mkfifo output
+    cf-capture-snapshot --device sock --command-output output -o s.cf -- sleep 600 3>&- &
+    capture=$!
+    eventually pgrep -P "$capture" -x sleep
+    child=$(pgrep -P "$capture" -x sleep)
+    # of its name, its folder, and a session of its own
+    for guard in $(pgrep -x cf-capture-snap); do
+        [[ $(ps -o sid= -p "$guard") -ne $guard || $(readlink "/proc/$guard/cwd") != "$PWD" ]] || break
+    done
+    [[ $guard != "$capture" && $(readlink "/proc/$guard/cwd") == "$PWD" ]]
+    kill -KILL $capture
+    eventually gone "$guard"
+    kill -KILL "$child"
+}
+
 @test "killed while traps stand in programs, it takes them along, as its manual says" {
     local capture
     shutter

@@ -52,7 +52,7 @@ void cf_guard_start(struct cf_observed *t)
         _exit(between < 0 ? errno : 0);
     }
     if (between > 0 && waitpid(between, &status, 0) == between)
-        errno = WEXITSTATUS(status);
+        errno = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
     if (between < 0 || status)
         cf_die(t->tool, CF_EXIT_ENVIRONMENT,
                "no process that lets the programs go on, should this one be killed: %s",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * guard.h - no process stays stopped, should this program be killed while they stand: a process of
- * its own sees that, and lets all go on that were observed.
+ * guard.h - no process stays stopped, should this program end while they stand, as where it is
+ * killed: a process of its own sees that, and lets all go on that were observed.
  */
 #ifndef CF_SNAPSHOT_GUARD_H
 #define CF_SNAPSHOT_GUARD_H
