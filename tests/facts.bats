@@ -283,6 +283,7 @@ warns() {
     warns "$said" cf-heatmap -q -j 3 --value misses --csv hit.cf class.cf
     warns "$said" cf-annotate -q --value misses hit.cf class.cf
     warns "${said/class and hit/hit and level}" cf-rank -q --by op --value misses hit.cf level.cf
+    said=${said/mixes/compares}
     warns "${said/class and hit/hit and level}" cf-rank -q --by op --value misses --before hit.cf level.cf
     # of the same level, and no misses
     quiet cf-rank -q --by op --value misses --level 1 hit.cf class.cf

@@ -192,11 +192,11 @@ void cf_missed_check(const struct cf_tool *t, unsigned before, unsigned by)
                "what missed is said by column %s in the recording before, and by column %s now, "
                "which do not compare: run both through the same programs, or give --level",
                name[before], name[by]);
-    if (all & (all - 1))
+    if (by && all & (all - 1))
         cf_warn(t,
-                "what missed is said by different columns in the inputs, which the result mixes: "
+                "what missed is said by different columns in the inputs, which the result %s: "
                 "%s: run all through the same programs",
-                name[all]);
+                before ? "compares" : "mixes", name[all]);
 }
 
 void cf_mix_free(struct cf_mix *mix)
