@@ -250,7 +250,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"limit", 'n', CF_NUMBER(&o->read.decode.limit, 1, UINT64_MAX)},
         {"system", 0, CF_FLAG(&o->system)},
         {"emulator-option", 0, CF_TEXTS(o->extra, &o->extras, MAX_OPTIONS)},
-        {"image", 0, CF_TEXTS(o->image, &o->images, MAX_OPTIONS)},
+        {"image", 0, CF_TEXTS(o->image, &o->images, MAX_OPTIONS), .reads = CF_READS_FILE},
         {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
         {"command-output", 0, CF_FILE(&o->command_output)},
         {"probe", 0, CF_FLAG(&is_probe)},

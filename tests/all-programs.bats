@@ -807,6 +807,7 @@ cf-infer --picture m.yaml --assume ./m.yaml x.cf
 cf-rank --picture x.csv --before x.csv x.cf
 cf-pages -o x.csv --rank x.csv x.cf
 cf-capture-leon4 -b x.csv -o x.csv y.csv
+cf-capture-qemu --system --image x.csv -o x.csv -- qemu-system-sparc
 cf-capture-probe -o m.yaml --on ./m.yaml
 END
     # a machine that is installed is no file of its name
