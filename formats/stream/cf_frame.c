@@ -225,9 +225,8 @@ static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
         if (!r->missing++)
             cfr_damage(r, f->offset,
                        "the accesses are samples (column weight or stage, or facts of them): give "
-                       "the recording of "
-                       "all accesses; what samples show, cf-rank prints, and 'cf-classify --rule "
-                       "cacheperf' with 'cf-report --cacheperf'");
+                       "the recording of all accesses; what samples show, cf-rank prints, and "
+                       "'cf-classify --rule cacheperf' with 'cf-report --cacheperf'");
         return -1;
     }
     for (size_t i = 0; i < r->wants; i++) {

@@ -137,8 +137,8 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
     }
     if (h->weighed > 0x1p63)
         cf_die(&h->tool, CF_EXIT_INPUT,
-               "the weights of distances add up to more than 2^47, as many as are counted: no "
-               "recording has so many accesses");
+               "the weights of distances add up to more than 2^47, as many as are counted: choose "
+               "another column, by --weight");
     return h->weights;
 }
 
