@@ -420,6 +420,18 @@ END
     [ "$(samples p.cf | wc -l)" -ge 1 ]
 }
 
+@test "threads that all call the function: none is ended by a trap that is gone, none slips past one" {
+    local call
+    cc -O1 -pthread -o "$D/crowd" "$BATS_TEST_DIRNAME/told/crowd.c"
+    for call in 2 50; do
+        pagectl
+        run -5 --separate-stderr pages -n 30 --call $call --group 100 -o p.cf -- "$D/crowd" 8 clock
+        [[ $stderr != *'ended by signal'* && $stderr != *'did not return'* && $stderr != *'was called'* ]] ||
+            fail "$stderr"
+        [ "$(samples p.cf | wc -l)" -gt 1 ]
+    done
+}
+
 # borne MODE [ARGUMENT...]: times the program that looks whether that changes anything in it
 borne() {
     local mode=$1

@@ -54,6 +54,13 @@ static void give_up(struct state *s)
             cf_watch_continue(s->w);
 }
 
+/* Past a trap, with which no other thread of the program may slip past meanwhile. */
+static void go_past(struct state *s)
+{
+    (void)cf_watch_stop(s->w, on_ended, s);
+    cf_watch_continue(s->w);
+}
+
 static void drop(struct state *s, const char *why)
 {
     if (!*s->run->why)
@@ -116,7 +123,8 @@ static void enter(struct state *s, pid_t tid)
 {
     struct pages *k = s->k;
 
-    (void)cf_watch_stop(s->w, on_ended, s);
+    if (cf_watch_stop(s->w, on_ended, s) != 0)
+        drop(s, "a thread did not stop at the entry within 100 ms");
     cf_watch_calls(s->w, NULL, NULL);
     if (!s->ended && cf_watch_arch_call(tid, &s->to, &s->sp) == 0)
         pages_between_map(k, s->w, tid, &s->between, s->run);
@@ -182,7 +190,7 @@ static void on_return(struct state *s, const struct cf_watch_hit *hit, uint64_t 
 
     if (hit->tid != s->tid || s->phase != INSIDE || cf_watch_arch_sp(hit->tid, &sp) != 0 ||
         sp < s->sp) {
-        cf_watch_continue(s->w); /* another thread; or a call that the function made of itself */
+        go_past(s); /* another thread; or a call that the function made of itself */
         return;
     }
     if (sp != s->sp)
@@ -230,7 +238,7 @@ static void on_hit(struct state *s, uint64_t now)
     if (++s->calls == s->k->o.call)
         enter(s, hit.tid);
     else
-        cf_watch_continue(s->w);
+        go_past(s);
 }
 
 static void child(struct pages *k, const struct pages_run *run, int barrier)

@@ -198,8 +198,8 @@ static int on_trap(struct cf_watch *w, struct thread *t)
     if (!trap)
         return -1;
     (void)cf_watch_arch_set_pc(t->tid, trap->addr);
-    t->hit = w->released ? NO_HIT : HIT_TRAP;
-    return !w->released;
+    t->hit = w->released || trap->out ? NO_HIT : HIT_TRAP;
+    return t->hit != NO_HIT;
 }
 
 /* A thread stands that was left alone with a step. What was taken out for that is put back when the
@@ -446,7 +446,7 @@ static void pass(struct cf_watch *w, struct thread *t)
         return;
     }
     for (unsigned i = 0; i < w->points; i++)
-        if (p->trap[i].addr && p->trap[i].addr == pc)
+        if (p->trap[i].addr && p->trap[i].addr == pc && !p->trap[i].out)
             trap = &p->trap[i];
     if (!trap || cf_watch_poke(t->tid, trap, 0) != 0)
         return;

@@ -37,7 +37,7 @@ int cf_watch_get_hit(const struct cf_watch *w, struct cf_watch_hit *hit)
             continue;
         *hit = (struct cf_watch_hit){.tid = t->tid, .pid = t->pid};
         for (; hit->point < w->points; hit->point++)
-            if (p->trap[hit->point].addr && p->trap[hit->point].addr == pc)
+            if (p->trap[hit->point].addr == pc && pc && !p->trap[hit->point].out)
                 return 0;
     }
     return -1;
@@ -53,10 +53,13 @@ int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr)
         errno = ESRCH;
         return -1;
     }
-    if (trap->addr && cf_watch_poke(tid, trap, 0) != 0)
+    if (trap->addr && !trap->out && cf_watch_poke(tid, trap, 0) != 0)
         return -1;
+    trap->out = 1;
+    if (!addr)
+        return 0;
     *trap = (struct trap){.addr = addr};
-    if (addr && cf_watch_poke(tid, trap, 1) != 0) {
+    if (cf_watch_poke(tid, trap, 1) != 0) {
         trap->addr = 0;
         return -1;
     }

@@ -16,7 +16,7 @@ struct trap {
     uint64_t addr; /* 0: not put in */
     long word;     /* what stood there */
     int aside;     /* is out as long as a thread waits in the instruction */
-    int out;       /* was taken out for good */
+    int out;       /* was taken out for good; who had hit it before that is still to be told */
 };
 
 struct process {
