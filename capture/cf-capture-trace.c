@@ -307,8 +307,8 @@ static void tell_late(struct capture *k)
  * the stream cannot be written any more, what is recorded runs on. */
 static void record(struct capture *k, struct cf_command *run)
 {
-    unsigned reads =
-        0; /* after its end; the first that finds nothing may find the pipe's end next */
+    /* after its end; the first that finds nothing may find the pipe's end next */
+    unsigned reads = 0;
     int r;
 
     while ((r = cf_trace_read(k->trace, CF_COMMAND_FLUSH_MS)) > 0) {

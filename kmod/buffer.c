@@ -28,21 +28,29 @@
     } while (0)
 #endif
 
-/* Whether there is memory: the first page that does not keep what is written to it is the last one
-   that is touched. */
-static bool keeps(const struct shutter_buffer *buffer)
+/* Writes a word of each page where `put`, and reads it back. */
+static bool reads_back(const struct shutter_buffer *buffer, bool put)
 {
     size_t i;
 
     for (i = 0; i < buffer->size; i += PAGE_SIZE) {
         u32 *word = (u32 *)(buffer->base + i), value = CACHEFLOW_MAGIC ^ (u32)(i >> PAGE_SHIFT);
 
-        WRITE_ONCE(*word, value);
+        if (put)
+            WRITE_ONCE(*word, value);
         mb();
         if (READ_ONCE(*word) != value)
             return false;
     }
     return true;
+}
+
+/* Whether there is memory: the first page that does not keep what is written to it is the last one
+   that is touched. Again when all is written, since memory may repeat itself where less is wired
+   than there are addresses. */
+static bool keeps(const struct shutter_buffer *buffer)
+{
+    return reads_back(buffer, true) && reads_back(buffer, false);
 }
 
 static int make_reserved(struct shutter_buffer *buffer)
