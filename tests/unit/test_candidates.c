@@ -244,6 +244,75 @@ static void likelihood(void)
     cf_candidates_free(r);
 }
 
+/* Chance that the accesses, in this order, leave the lines `want` of a set of random victims that
+   holds `n` lines: over all victims, each on its own. */
+static double chance_of(const uint64_t *want, uint32_t ways, const uint64_t *held, uint32_t n,
+                        const uint64_t *access, int left)
+{
+    uint64_t next[WAYS];
+    uint32_t same = 0;
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t w = 0; w < ways; w++) {
+            same += held[i] == want[w];
+            if (left && held[i] == *access)
+                return chance_of(want, ways, held, n, access + 1, left - 1);
+        }
+    if (!left)
+        return same == ways;
+    for (uint32_t i = n < ways ? n : 0; i < (n < ways ? n + 1 : ways); i++) {
+        memcpy(next, held, n * sizeof *next);
+        next[i] = *access;
+        sum += chance_of(want, ways, next, n < ways ? n + 1 : n, access + 1, left - 1);
+    }
+    return n < ways ? sum : sum / ways;
+}
+
+/* Random victims in one set against the sum over all victims; from an empty cache each time, or
+   from what is there. */
+static void enumerated(uint32_t ways, int most, uint32_t lines, int flush)
+{
+    struct cf_candidates *r = cf_candidates_new(1, ways, 1);
+    struct cf_candidates_score score[CF_CANDIDATES_ALL];
+    uint64_t held[WAYS], before[WAYS], access[10], judged = 0;
+    uint32_t n = 0;
+    double exact = 0;
+    int bad = !r, at;
+
+    memset(held, CF_NO_LINE_BYTE, sizeof held);
+    for (int s = 0; s < 3000 && !bad; s++) {
+        const uint32_t were = n;
+        double chance;
+
+        memcpy(before, held, sizeof before);
+        for (int i = 0; i < most && !bad; i++) {
+            access[i] = any(lines);
+            for (at = 0; (uint32_t)at < n && held[at] != access[i];)
+                at++;
+            if ((uint32_t)at == n)
+                held[n < ways ? n++ : any(ways)] = access[i];
+            bad = cf_candidates_access(r, access[i], 0) != 0;
+        }
+        bad = bad || cf_candidates_snapshot(r, held, ways, flush) != 0;
+        chance = chance_of(held, ways, before, were, access, most);
+        exact += n == ways ? log(chance) : 0;
+        judged += n == ways && chance < 1;
+        if (flush) {
+            memset(held, CF_NO_LINE_BYTE, sizeof held);
+            n = 0;
+        }
+    }
+    need(!bad, "memory");
+    cf_candidates_rank(r, score);
+    at = find(score, CF_RANDOM);
+    ok(at == 0 && judged == cf_candidates_totals(r).judged &&
+           fabs(score[at].log_likelihood - exact) < -exact / 100,
+       "random: %d of %d accesses in %d ways%s: the sum over all victims", (int)lines, most,
+       (int)ways, flush ? ", emptied after each" : "");
+    cf_candidates_free(r);
+}
+
 int main(void)
 {
     try_plan("from an empty cache", &(struct plan){0, 20, 400, 14, 0, 0});
@@ -254,5 +323,12 @@ int main(void)
     not_apart();
     nothing();
     likelihood();
+    for (int flush = 0; flush < 2; flush++) {
+        enumerated(2, 4, 4, flush);
+        enumerated(2, 6, 4, flush);
+        enumerated(2, 8, 3, flush);
+        enumerated(3, 6, 5, flush);
+        enumerated(4, 6, 6, flush);
+    }
     return done();
 }

@@ -192,7 +192,7 @@ static int weigh(struct cf_candidates *r, const struct view *v, double *others, 
     if (all <= 0)
         return 0;
     *others = all + log1p(-exp(-all));
-    *random = cfc_ln_random(r, v, most - least + 1);
+    *random = cfc_ln_random(r);
     return 1;
 }
 

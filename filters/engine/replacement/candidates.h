@@ -17,11 +17,9 @@
  *   deterministic  exact with probability p, the share that was exact but at least one half, since
  *                  what is right by chance explains nothing; else any other outcome: each j that
  *                  is possible, and then each choice of lines, is equally likely
- *   random         j as in 64 runs with random victims (add-one smoothing); then each choice of
- *                  accessed lines in proportion to the product of their odds to survive in these
- *                  runs (the conditional Bernoulli distribution: Chen and Liu, Statistica Sinica 7,
- *                  1997), the one accessed last being sure, and each choice of others alike; exact
- *                  for one access, for many an approximation that sums to 1
+ *   random         the mean of 64 runs with random victims that spare what is seen to survive, each
+ *                  weighted by the chance of that; exact where it is certain which accesses miss,
+ *                  else an estimate, too low in the mean by half its relative variance
  * Deterministic candidates pay ln(n) / 2 for their p (Schwarz, "Estimating the Dimension of a
  * Model", Annals of Statistics 6, 1978). Candidates that are less than 3 apart, "positive" but not
  * "strong" evidence (Kass and Raftery, "Bayes Factors", JASA 90, 1995, section 3.2), or that

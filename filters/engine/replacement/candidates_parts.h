@@ -22,8 +22,8 @@ struct access {
 struct member {
     uint64_t line;
     uint8_t before, accessed, now;
-    uint32_t place;       /* way + 1 in a random run */
-    uint32_t kept;        /* random runs that it survived */
+    uint32_t place;       /* index + 1 among the lines that a random run may evict */
+    uint32_t last_event;  /* index */
     uint64_t first, last; /* access, counted from 1 */
 };
 
@@ -74,8 +74,7 @@ struct view {
 /* Number of a line in the universe, or -1. */
 int cfc_number_of(const struct cf_candidates *r, uint64_t line);
 
-/* ln of the chance that random victims leave what is there; `numbers` is how many numbers of
-   survivors are possible. */
-double cfc_ln_random(struct cf_candidates *r, const struct view *v, uint32_t numbers);
+/* ln of the chance that random victims leave what is there. The line of the last event is. */
+double cfc_ln_random(struct cf_candidates *r);
 
 #endif
