@@ -179,7 +179,7 @@ static int in_group(const struct shape *p, enum cf_census_by by, const struct cf
 }
 
 /* Lines of a snapshot and level in the group, or of all where that is NULL, and those of which the
-   one before has what their first row there says. Without announcements a snapshot without lines
+   one before has what one of their rows there says. Without announcements a snapshot without lines
    does not exist. */
 static void slow(const struct shape *p, enum cf_census_by by, const struct cf_census_group *g,
                  uint32_t number, uint8_t level, uint32_t *lines, uint32_t *reused)
@@ -200,8 +200,10 @@ static void slow(const struct shape *p, enum cf_census_by by, const struct cf_ce
         for (uint32_t k = i; k-- > 0 && all.snap[k] == number && !again;)
             again = same_place(p, k, i) && (!g || in_group(p, by, g, k));
         *lines += !again;
-        for (uint32_t k = 0; k < i && all.snap[k] <= last && !found && !again; k++)
-            found = all.snap[k] == last && same_line(p, k, i);
+        for (uint32_t m = i; m < all.rows && all.snap[m] == number && !again && !found; m++)
+            if (m == i || (same_place(p, m, i) && (!g || in_group(p, by, g, m))))
+                for (uint32_t k = 0; k < i && all.snap[k] <= last && !found; k++)
+                    found = all.snap[k] == last && same_line(p, k, m);
         *reused += (uint32_t)found;
     }
 }

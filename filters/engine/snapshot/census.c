@@ -214,11 +214,12 @@ static void leave_nameless(struct cf_census *c, uint32_t n)
     }
 }
 
-/* A line counts once in each group that has it, and is reused as its first row there is. */
+/* A line counts once in each group that has it, and is reused when one of its rows there is. */
 static int count(struct cf_census *c, struct cf_census_level *l, const uint32_t *cache, uint32_t n)
 {
     struct cf_census_snapshot *s = &c->snapshot[l->snapshot];
-    const int repeats = cf_listing_add(l->listing, c->place, cache, c->group, n, c->first);
+    const int repeats =
+        cf_listing_add(l->listing, c->place, cache, c->group, c->before, n, c->first);
 
     if (repeats < 0)
         return CF_CENSUS_NO_MEMORY;
@@ -230,8 +231,8 @@ static int count(struct cf_census *c, struct cf_census_level *l, const uint32_t 
     s->lines += repeats ? 0 : n;
     for (uint32_t i = 0; i < n && repeats; i++) {
         s->lines += (c->first[i] & CF_FIRST_OF_LINE) != 0;
-        if (c->first[i] & CF_FIRST_OF_GROUP)
-            l->counter[c->group[i]].of[i % TURNS] += 1 | (uint64_t)c->before[i] << 32;
+        l->counter[c->group[i]].of[i % TURNS] += (c->first[i] & CF_FIRST_OF_GROUP ? 1 : 0) |
+                                                 (c->first[i] & CF_FIRST_REUSED ? 1ull << 32 : 0);
     }
     return 0;
 }

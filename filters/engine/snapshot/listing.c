@@ -4,7 +4,7 @@
  *
  * While rows rise they are kept, so that they can be looked up once a row does not. A snapshot
  * after one that did not rise is looked up from its beginning. The set of lines holds a hash of
- * each line, and one of each line and group.
+ * each line, one of each line and group, and one of those whose reuse was counted.
  */
 #include <stdlib.h>
 
@@ -13,11 +13,11 @@
 #include "formats/base/cf_hash.h"
 #include "formats/base/cf_memory.h"
 
-enum { PIECE = 256 };
+enum { PIECE = 256, EVERY_GROUP = INT32_MAX };
 
 struct row {
     uint64_t place;
-    uint32_t cache, group;
+    uint32_t cache, group : 31, reused : 1;
 };
 
 struct cf_listing {
@@ -67,9 +67,11 @@ void cf_listing_next(struct cf_listing *l)
     l->last = (struct row){0};
 }
 
-static uint64_t key_of(const struct cf_listing *l, const struct row *r, uint32_t group)
+static uint64_t key_of(const struct cf_listing *l, const struct row *r, uint32_t group,
+                       uint32_t reused)
 {
-    const uint64_t key = cf_hash(l->seed, r->place, (uint64_t)r->cache << 32 | group);
+    const uint64_t of = (uint64_t)r->cache << 32 | group << 1 | reused;
+    const uint64_t key = cf_hash(l->seed, r->place, of);
 
     return key - (key == UINT64_MAX); /* which is no key of a set */
 }
@@ -77,8 +79,8 @@ static uint64_t key_of(const struct cf_listing *l, const struct row *r, uint32_t
 /* `first` NULL: they are only noted. */
 static int look_up(struct cf_listing *l, const struct row *row, size_t rows, uint8_t *first)
 {
-    uint64_t key[2 * PIECE];
-    uint8_t before[2 * PIECE], again[2 * PIECE];
+    uint64_t key[3 * PIECE];
+    uint8_t before[3 * PIECE], again[3 * PIECE];
 
     for (size_t from = 0, n; from < rows; from += n) {
         uint32_t keys = 0;
@@ -86,26 +88,29 @@ static int look_up(struct cf_listing *l, const struct row *row, size_t rows, uin
         n = rows - from < PIECE ? rows - from : PIECE;
         for (size_t i = from; i < from + n; i++)
             if (row[i].place != CF_LISTING_ALONE) {
-                key[keys++] = key_of(l, &row[i], UINT32_MAX);
-                key[keys++] = key_of(l, &row[i], row[i].group);
+                key[keys++] = key_of(l, &row[i], EVERY_GROUP, 0);
+                key[keys++] = key_of(l, &row[i], row[i].group, 0);
+                if (row[i].reused)
+                    key[keys++] = key_of(l, &row[i], row[i].group, 1);
             }
         if (cf_lineset_add(l->seen, key, keys, before, again) != 0)
             return -1;
         keys = 0;
         for (size_t i = from; first && i < from + n; i++) {
-            first[i] = CF_FIRST_OF_LINE | CF_FIRST_OF_GROUP;
+            first[i] = CF_FIRST_OF_LINE | CF_FIRST_OF_GROUP | (row[i].reused ? CF_FIRST_REUSED : 0);
             if (row[i].place == CF_LISTING_ALONE)
                 continue;
-            first[i] = (uint8_t)(again[keys] ? 0 : CF_FIRST_OF_LINE);
-            first[i] |= (uint8_t)(again[keys + 1] ? 0 : CF_FIRST_OF_GROUP);
-            keys += 2;
+            first[i] = (uint8_t)(again[keys++] ? 0 : CF_FIRST_OF_LINE);
+            first[i] |= (uint8_t)(again[keys++] ? 0 : CF_FIRST_OF_GROUP);
+            if (row[i].reused)
+                first[i] |= (uint8_t)(again[keys++] ? 0 : CF_FIRST_REUSED);
         }
     }
     return 0;
 }
 
 int cf_listing_add(struct cf_listing *l, const uint64_t *place, const uint32_t *cache,
-                   const uint32_t *group, uint32_t rows, uint8_t *first)
+                   const uint32_t *group, const uint8_t *reused, uint32_t rows, uint8_t *first)
 {
     struct row *to, last = l->last;
     unsigned falls = 0;
@@ -114,7 +119,7 @@ int cf_listing_add(struct cf_listing *l, const uint64_t *place, const uint32_t *
         return -1;
     to = l->row + l->rows;
     for (uint32_t i = 0; i < rows; i++) {
-        const struct row r = {place[i], cache ? cache[i] : 0, group[i]};
+        const struct row r = {place[i], cache ? cache[i] : 0, group[i], reused[i] != 0};
 
         falls |= (r.cache < last.cache) | ((r.cache == last.cache) & (r.place <= last.place));
         to[i] = last = r;

@@ -21,7 +21,11 @@ struct cf_listing;
 #define CF_LISTING_ALONE UINT64_MAX
 
 /* What a row may be the first of in its snapshot. */
-enum cf_listing_first { CF_FIRST_OF_LINE = 1, CF_FIRST_OF_GROUP = 2 /* the line's in its group */ };
+enum cf_listing_first {
+    CF_FIRST_OF_LINE = 1,
+    CF_FIRST_OF_GROUP = 2, /* the line's in its group */
+    CF_FIRST_REUSED = 4,   /* and reused */
+};
 
 /* NULL without memory. */
 struct cf_listing *cf_listing_new(void) CF_MUST_CHECK;
@@ -31,9 +35,11 @@ void cf_listing_free(struct cf_listing *l);
 void cf_listing_next(struct cf_listing *l);
 
 /* Rows of a snapshot, in their order: a line is what a cache has at a place, which is not 0;
-   `cache` NULL: all rows are of one. Returns 0 where each is the first of its line, 1 where
+   `cache` NULL: all rows are of one; groups are below 2^31 - 1; reused[i]: what the row names was
+   there before. Returns 0 where each is the first of its line, 1 where
    first[i] has bits of the above, -1 without memory. */
 int cf_listing_add(struct cf_listing *l, const uint64_t *place, const uint32_t *cache,
-                   const uint32_t *group, uint32_t rows, uint8_t *first) CF_MUST_CHECK;
+                   const uint32_t *group, const uint8_t *reused, uint32_t rows,
+                   uint8_t *first) CF_MUST_CHECK;
 
 #endif
