@@ -249,6 +249,26 @@ choices() {
     done
 }
 
+@test "ways: a line that is not looked at makes several of one, but is not counted" {
+    # 1 to 2: two lines come; 2 to 3, 3 to 4, 4 to 5: one each, into ways 0, 1, 3
+    printf 'snapshot,time,mode,cost_cycles,level,sets,ways\n' >snaps.csv
+    printf '%d,%d,32,0,1,1,4\n' 1 1 2 2 3 3 4 4 5 5 >>snaps.csv
+    awk 'BEGIN { print "snapshot,level,set,way,phys,addr,pid"
+        n = split("1:7 2:8 3:7 4:8|5:7 6:8 3:7 4:8|9:7 6:8 3:7 4:8|9:7 10:8 3:7 4:8|9:7 10:8 3:7 11:7", s, "|")
+        for (i = 1; i <= n; i++) { split(s[i], w, " ")
+            for (k = 1; k <= 4; k++) { split(w[k], l, ":")
+                printf "%d,1,0,%d,%d,%d,%d\n", i, k - 1, l[1] * 4096, l[1] * 4096, l[2] } } }' |
+        stream s.cf -t line -w snapshot=snaps.csv
+    cf-policy -q --choices all.csv s.cf >out
+    gives decisions 3
+    gives several_in_a_set 2
+    cf-policy -q --pid 7 --choices - s.cf | cut -d, -f1,2 >7.csv
+    [[ $(tail -n +2 7.csv | tr '\n' ' ') == '0,1 1,0 2,0 3,1 ' ]]
+    cf-policy -q --pid 7 s.cf >out
+    gives decisions 2
+    gives several_in_a_set 1
+}
+
 @test "ways: random choice is uniform and independent, FIFO goes around" {
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
         cf-policy -q --addr "$A" --choices ways.csv >out

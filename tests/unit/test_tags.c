@@ -94,23 +94,27 @@ static void slow_placement(struct cf_placement *p, int marked)
         last[i] = -1;
     for (int s = 1; s < SNAPS; s++)
         for (int set = 0; set < CACHES * SETS && !first_of_segment(s); set++) {
-            int fresh = 0, filled = 0, way = 0;
+            int fresh = 0, others = 0, filled = 0, way = 0;
 
             for (int w = 0; w < WAYS; w++) {
                 const int i = set * WAYS + w;
+                const int other = marked && !marks[s][i];
 
-                if (!truth[s][i] || truth[s][i] == truth[s - 1][i] || (marked && !marks[s][i]))
+                if (!truth[s][i] || truth[s][i] == truth[s - 1][i])
                     continue;
                 if (!truth[s - 1][i]) {
-                    p->filled[w]++;
-                    p->fills++;
+                    p->filled[w] += !other;
+                    p->fills += !other;
                     filled++;
                 } else {
-                    fresh++;
+                    fresh += !other;
+                    others += other;
                     way = w;
                 }
             }
-            if (fresh == 1 && !filled) {
+            if (others == 1 && !fresh && !filled) {
+                last[set] = way;
+            } else if (fresh == 1 && !others && !filled) {
                 p->decisions++;
                 p->took[way]++;
                 if (last[set] >= 0) {
@@ -118,7 +122,7 @@ static void slow_placement(struct cf_placement *p, int marked)
                     p->step[(way - last[set] + WAYS) % WAYS]++;
                 }
                 last[set] = way;
-            } else if (fresh) {
+            } else if (fresh || others) {
                 p->several += (uint64_t)fresh;
                 last[set] = -1;
             }

@@ -21,11 +21,12 @@ static int make_last(struct cf_placement *p, const struct cf_tags *t)
     return p->last ? 0 : -1;
 }
 
-static void decide(struct cf_placement *p, size_t set, uint32_t way)
+/* Other lines are not counted, but the next step begins at their way. */
+static void decide(struct cf_placement *p, size_t set, uint32_t way, uint32_t looked_at)
 {
-    p->took[way]++;
-    p->decisions++;
-    if (p->last[set]) {
+    p->took[way] += looked_at;
+    p->decisions += looked_at;
+    if (p->last[set] && looked_at) {
         const uint32_t was = p->last[set] - 1u;
 
         p->step[way >= was ? way - was : way + p->ways - was]++;
@@ -46,26 +47,29 @@ int cf_placement_add(struct cf_placement *p, const struct cf_tags *before,
         p->ways = ways;
     for (size_t set = 0; set < p->sets; set++, slot += now->way_room) {
         const uint64_t *a = before->line + slot, *b = now->line + slot;
-        uint32_t fresh = 0, filled = 0, way = 0;
+        uint32_t came = 0, looked_at = 0, filled = 0, way = 0;
 
         if (!memcmp(a, b, ways * sizeof *a))
             continue;
         for (uint32_t w = 0; w < ways; w++) {
-            if (a[w] == b[w] || b[w] == CF_TAGS_NONE || (marked && !now->mark[slot + w]))
+            const uint32_t look = !marked || now->mark[slot + w];
+
+            if (a[w] == b[w] || b[w] == CF_TAGS_NONE)
                 continue;
             if (a[w] == CF_TAGS_NONE) {
-                p->filled[w]++;
+                p->filled[w] += look;
+                p->fills += look;
                 filled++;
                 continue;
             }
-            fresh++;
+            came++;
+            looked_at += look;
             way = w;
         }
-        p->fills += filled;
-        if (fresh == 1 && !filled) {
-            decide(p, set, way);
-        } else if (fresh) {
-            p->several += fresh;
+        if (came == 1 && !filled) {
+            decide(p, set, way, looked_at);
+        } else if (came) {
+            p->several += looked_at;
             p->last[set] = 0; /* which was the last is not known */
         }
     }

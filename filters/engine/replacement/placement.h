@@ -32,8 +32,8 @@ struct cf_placement {
     uint32_t set_room; /* of the tables for which `last` was made */
 };
 
-/* Compares two tables of one layout. With `marked`, only lines with a mark are looked at. -1
-   without memory. */
+/* Compares two tables of one layout. With `marked`, only lines with a mark are counted;
+   others evict as well. -1 without memory. */
 int cf_placement_add(struct cf_placement *p, const struct cf_tags *before,
                      const struct cf_tags *now, int marked) CF_MUST_CHECK;
 void cf_placement_free(struct cf_placement *p);
