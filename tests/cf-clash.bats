@@ -168,6 +168,13 @@ END
     printf 'observed,interfering,slowdown\nx,y,1.2\n' >other.csv
     run -1 --separate-stderr cf-clash --slowdown other.csv a.csv b.csv
     has 'names must be the same' "$stderr"
+    printf 'observed,interfering,slowdown\na,b,1.5\na,b,9\n' >twice.csv
+    run -1 --separate-stderr cf-clash --slowdown twice.csv a.csv b.csv
+    has "twice.csv: row 3: another slowdown of 'a' by 'b'" "$stderr"
+    [[ ${lines[3]} == a,b,*,1.500000 ]]
+    run -2 --separate-stderr cf-clash --slowdown twice.csv a.csv a=b.csv
+    has "two programs are called 'a'" "$stderr"
+    run -0 cf-clash -q a.csv a=b.csv
     run -3 cf-clash /no/such/file.csv
     run -3 cf-clash --slowdown /no/such/file a.csv
 }

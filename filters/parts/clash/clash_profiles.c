@@ -208,9 +208,26 @@ static void take_slowdown(const struct cf_csv *t, void *arg)
         for (uint32_t o = 0; o < c->profiles && !strcmp(c->profile[i].name, interfering); o++) {
             struct pair *p = strcmp(c->profile[o].name, observed) ? NULL : clash_pair(c, o, i);
 
-            if (p)
+            if (p && !isnan(p->slowdown)) {
+                cf_warn(&c->tool, "%s: row %llu: another slowdown of '%s' by '%s': not used",
+                        a->name, (unsigned long long)cf_csv_row(t), observed, interfering);
+                cf_tool_note(&c->tool, CF_EXIT_INPUT);
+            } else if (p) {
                 p->slowdown = slowdown;
+            }
         }
+}
+
+/* A slowdown is that of one pair. */
+static void check_names(const struct clash *c)
+{
+    for (uint32_t i = 0; i < c->profiles; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (!strcmp(c->profile[i].name, c->profile[k].name))
+                cf_die(&c->tool, CF_EXIT_USAGE,
+                       "--slowdown: two programs are called '%s': name them by NAME=FILE or "
+                       "--names",
+                       c->profile[i].name);
 }
 
 void read_slowdowns(struct clash *c, const char *file)
@@ -219,6 +236,7 @@ void read_slowdowns(struct clash *c, const char *file)
     struct adding a = {.c = c, .name = file};
     uint32_t without = 0;
 
+    check_names(c);
     cf_csv_read(&c->tool, file, needs, take_slowdown, &a);
     for (uint32_t i = 0; i < c->pairs; i++)
         without += isnan(c->pair[i].slowdown) != 0;
