@@ -51,9 +51,9 @@ $(OUT)/fig4.csv: $(OUT)/fig4.cf
 
 # The shell has become SYNTH; the lines of its buffers alone are shown.
 $(OUT)/fig5.csv: $(OUT)/fig5.cf
-	cf-resolve -q $< | \
-	    cf-select -q --pid $$(cf-cat -q --csv --table task --columns pid,label $< | sed -n '/,synth$$/s/,.*//p' | tail -n 1) \
-	        --region '[[]anon*' | \
+	pid=$$(cf-cat -q --csv --table task --columns pid,label $< | sed -n '/,synth$$/s/,.*//p' | tail -n 1); \
+	[[ -n $$pid ]] || { echo "SYNTH has ended before a snapshot was due: SYNTH_SNAP, $(SYNTH_SNAP), is too long" >&2; exit 1; }; \
+	cf-resolve -q $< | cf-select -q --pid $$pid --region '[[]anon*' | \
 	    cf-heatmap -q --table line --csv -n 1 --picture-size 1200x500 --scale linear $(png) $(to)
 
 $(ALL:%=$(OUT)/%.alone.cf): $(OUT)/%.alone.cf: $(INPUTS) $(OUT)/bomb

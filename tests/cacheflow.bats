@@ -186,8 +186,8 @@ board() {
         "until [[ -S $T/sock ]]; do sleep .01; done" "exec '$B/bin/cf-capture' \"\$@\"" >bin/cf-capture
     chmod +x bin/cf-capture
     make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$T/bin" OUT="$T/board" DEVICE="$T/sock" PICTURES=0 PROGRAMS="gzip mine" \
-        COMMAND_mine="sort $T/board/text.txt" TEXT=60000 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" SYNTH_SNAP=1ms SNAP=10ms \
-        LEAD="${LEAD:-1ms}" PASSES2="${PASSES2:-1000}" PAIRS2=1 RUNS=1 OTHER=0 THREE=0 "$@"
+        COMMAND_mine="sort $T/board/text.txt" TEXT=60000 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" SYNTH_SNAP=1ms \
+        SYNTH_BYTES=8388608 SNAP=10ms LEAD="${LEAD:-1ms}" PASSES2="${PASSES2:-1000}" PAIRS2=1 RUNS=1 OTHER=0 THREE=0 "$@"
 }
 
 @test "a board: the figures and tables are made of its snapshots, under the programs' own names" {
@@ -219,6 +219,11 @@ board() {
     LEAD=10s PASSES2=1 run -2 board OUT="$T/short" "$T/short/table2.csv"
     has 'more PASSES2'
     [[ ! -e short/table2.csv ]]
+    # and a SYNTH that no snapshot saw
+    cp board/mine.alone.cf board/fig5.cf
+    rm board/fig5.csv
+    run -2 board -o "$T/board/fig5.cf" "$T/board/fig5.csv"
+    has 'SYNTH_SNAP, 1ms, is too long'
 }
 
 @test "a board: a program is timed by the words of its command, in quotes or not" {
