@@ -235,6 +235,7 @@ $(OUT)/fig11.csv: $(RUNS) $(MODEL)
 	$(call occupancy,$(fifo3),fixed priorities on three processors)
 
 # Cycles: an instruction takes one, and what the second level and memory serve takes more.
+# Columns of cf-rank are counted from the end, since the name of a process may hold commas.
 costs = cf-cache -q -m $(MODEL) | cf-latency -q -m $(MODEL) --latency L1I=0 --latency L1D=0 \
         --latency L2=$(word 1,$(LATENCY)) --latency memory=$(word 2,$(LATENCY))
 # instructions of a recording
@@ -245,7 +246,7 @@ $(OUT)/schedules.csv: $(RUNS) $(MODEL)
 	n=0; for f in $(RUNS); do n=$$((n + $(call instructions,$$f))); done; \
 	for s in '$(fair1)' '$(fifo1)' '$(fifo3)'; do \
 	    cf-merge -q $$s $(RUNS) | $(costs) | cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
-	        awk -F, -v s="$${s#--schedule }" -v n=$$n 'NR > 1 { c += $$4 } END { print s "," n "," c "," n + c }' || exit 1; \
+	        awk -F, -v s="$${s#--schedule }" -v n=$$n 'NR > 1 { c += $$(NF - 3) } END { print s "," n "," c "," n + c }' || exit 1; \
 	done) $(to)
 
 # ---- sets, and programs that clash ----
@@ -257,7 +258,7 @@ $(OUT)/%.alone.cf: $(OUT)/%.cut.cf $(MODEL)
 # of the second input are the processes from 10,000,000 on.
 cycles = cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
          awk -F, -v first=$(1) -v second=$(2) -v na=$(call instructions,$(OUT)/$(1).cut.cf) -v nb=$(call instructions,$(OUT)/$(or $(2),$(1)).cut.cf) ' \
-             NR > 1 { if ($$2 < 10000000) a += $$4; else b += $$4 } \
+             NR > 1 { if ($$2 < 10000000) a += $$(NF - 3); else b += $$(NF - 3) } \
              END { print first "," second "," na + a; if (second != "" && second != first) print second "," first "," nb + b }'
 define pair
 $(OUT)/pairs/$(1)+$(2).csv: $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf $(MODEL)

@@ -270,6 +270,15 @@ shown() {
     has "PROGRAMS is empty: give one name at least"
 }
 
+@test "a program whose name has a comma: its cycles are counted" {
+    cp "$(type -P true)" my,true
+    make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 PROGRAMS=mine COMMAND_mine="$T/my,true" \
+        TEXT=10 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" LIMIT=100000 TIME=1000000 "$T/new/schedules.csv" "$T/new/pairs/mine.csv"
+    awk -F, 'NR > 1 { n++; bad += $3 < 1000 } END { exit bad || n != 3 }' new/schedules.csv || fail "$(<new/schedules.csv)"
+    # alone, it stalls as often as when it runs first of all
+    [[ $(<new/pairs/mine.csv) == mine,,$(awk -F, 'NR == 3 { print $4 }' new/schedules.csv) ]] || fail "$(<new/pairs/mine.csv)"
+}
+
 @test "what is there is not made again" {
     cacheflow fig4.csv
     DRY=-n run -0 cacheflow fig4.csv
