@@ -64,12 +64,11 @@ other_begun() {
     why="another batch has begun in $OUT: $key"
 }
 
-# agreed: is the key of this machine that of the batch, into $key? What is wrong is in $why.
+# agreed: is the key of this machine, into $here, that of the batch, into $key? If not, $why says so; 2: here is none.
 agreed() {
-    local here
     key=$(<"$OUT/.batch/key") || exit 3
-    here=$(key 2>&1) || { why=${here#batch: }; return 1; }
-    why="$(uname -n) has other programs or another recipe: $here; the batch was begun by $key"
+    here=$(key 2>&1) || { why=${here#batch: }; return 2; }
+    why="$(uname -n) has other programs or another recipe, or a file that it reads was changed: $here; the batch was begun by $key"
     [[ $here == "$key" ]]
 }
 
@@ -168,7 +167,7 @@ failed() { # of function one(), which ends
 }
 
 one() {
-    local name=$1 dir=$OUT/$1 hash='' why='' key all bytes was
+    local name=$1 dir=$OUT/$1 hash='' why='' key here all bytes was
     [[ -d $dir/.batch ]] || mkdir -p "$dir/.batch" || exit 3
     if ! { exec 9>"$dir/.batch/lock" && { flock -n 9 || { say "$name: waits for another worker, which makes it" && flock 9; }; }; }; then
         say "cannot lock $dir/.batch/lock"
@@ -212,6 +211,13 @@ one() {
             why="$TRACES/$name.cf was changed while its results were made"
             failed
         fi
+        here=$(key 2>&1)
+        if [[ $here != "$key" ]]; then
+            # a part may be of what was there before: none of it is taken up, even when all is as it was again
+            rm -f "$dir/.batch/made"
+            why="the recipe or a file that it reads was changed while the results were made: $here; they were begun by $key"
+            failed
+        fi
         results_of "$name"
         write "$dir/.batch/whole" "$hash, $key" "${all[@]}"
         exit 0
@@ -242,11 +248,11 @@ state() {
     fi
 }
 
-# states NAME...: "state name why", tabs between
+# states NAME...: "state name why", tabs between; whole is what $now_by made, if given, else what the batch did
 states() {
     local name state key why
     local -A facts=()
-    key=$(cat "$OUT/.batch/key" 2>/dev/null)
+    key=${now_by:-$(cat "$OUT/.batch/key" 2>/dev/null)}
     while IFS=/ read -r why name; do facts[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | xargs -0 stat -L -c '%s,%.9Y/%n' -- 2>/dev/null)
     for name; do
         state "$name" "$key" "${facts[$name.cf]-}"
@@ -420,8 +426,16 @@ one) one "$2" ;;
 launch) launch "${names[@]}" ;;
 end) end "${names[@]}" ;;
 status)
-    # of the same variables: those of the batch are not asked for here
-    [[ ! -s $OUT/.batch/key ]] || agreed || other_begun || say "$why"
+    now_by=
+    if [[ -s $OUT/.batch/key ]] && ! { agreed; differs=$?; ((!differs)); }; then
+        if [[ ! $BATCH_GIVEN && -x $OUT/.batch/run ]] && other_begun; then
+            # asked without variables: with those that the batch was begun with
+            exec "$OUT/.batch/run" TRACES="$(realpath -- "$TRACES")" OUT="$(realpath -- "$OUT")" \
+                ${MANIFEST:+MANIFEST="$(realpath -- "$MANIFEST")"} status
+        fi
+        say "$why"
+        ((differs == 2)) || now_by=$here
+    fi
     all=$(states "${names[@]}" && absent)
     printf '%s\n' "$all" >&2
     counts <<<"$all"

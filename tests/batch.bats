@@ -234,6 +234,40 @@ few() {
     has "1 changed"
 }
 
+@test "a file that a variable names is changed while results are made: they are not whole, and are made anew when it is as it was" {
+    few 1
+    echo one >given
+    touch "$D/hold/sort-0"
+    batch LISTED="$T/given" >one.txt 2>&1 3>&- &
+    until_ test -s out/sort-0/curve.csv.tmp
+    echo two >given
+    rm "$D/hold/sort-0"
+    wait
+    grep -qF "sort-0: the recipe or a file that it reads was changed while the results were made: cf-cat" one.txt
+    [[ ! -e out/sort-0/.batch/whole ]]
+    echo one >given
+    echo half >out/sort-0/pages.csv
+    run -2 batch LISTED="$T/given" status
+    has "1 failed"
+    batch LISTED="$T/given"
+    cmp out/sort-0/pages.csv "$D/plain/sort-0/pages.csv"
+}
+
+@test "status: of the variables that are given, else of those of the batch; what these would make anew is not whole" {
+    few 1
+    echo one >given
+    status() { make -s --no-print-directory -C "$ROOT" -f pipelines/batch.mk TRACES="$TRACES" OUT="$T/out" "$@" status; }
+    batch LISTED="$T/given"
+    run -0 status
+    has "1 whole"
+    run -2 status LISTED=other
+    has "1 missing"
+    echo two >given
+    run -2 status
+    has "or a file that it reads was changed: "
+    has "1 missing"
+}
+
 @test "what is given otherwise than on the command line makes other results, too" {
     few 1
     BY=function batch
@@ -260,8 +294,9 @@ END
     PAGES=$T/misses.mk run -0 batch OUT="$T/m"
     cp m/sort-0/misses.csv before
     sed -i s/8KiB/4KiB/ m.yaml
-    PAGES=$T/misses.mk run -0 batch OUT="$T/m" status
-    has "has other programs or another recipe: "
+    PAGES=$T/misses.mk run -2 batch OUT="$T/m" status
+    has "has other programs or another recipe, or a file that it reads was changed: "
+    has "missing	sort-0"
     PAGES=$T/misses.mk run -0 batch OUT="$T/m"
     run ! cmp before m/sort-0/misses.csv
 }
@@ -398,8 +433,9 @@ kill_all() {
     run -0 batch BY=function status
     run ! grep "another recipe" <<<"$output"
     echo '# otherwise' >>own.mk
-    run -0 batch BY=function status
-    has "has other programs or another recipe: "
+    run -2 batch BY=function status
+    has "has other programs or another recipe, or a file that it reads was changed: "
+    has "1 missing"
     run -0 batch BY=function -n
     stat -c %y out/sort-0/curve.csv >before
     batch BY=function
