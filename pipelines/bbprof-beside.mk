@@ -75,7 +75,7 @@ $(OUT)/alone/%.cf: $(OUT)/trace/$$(notdir $$*).cf $(OUT)/machine/$$(firstword $$
 
 $(OUT)/lines/%.cf: $(OUT)/trace/%.cf $(SCRIPTS)bbprof-lines.awk
 	$(call step,lines)
-	cf-cat --csv --decimal --columns time,addr,pid,tid,op,size,pc,insns,function,region,page $< | \
+	cf-cat --csv --decimal --columns time,addr,pid,tid,op,size,pc,insns,function,page,region $< | \
 	    awk -f $(SCRIPTS)bbprof-lines.awk | cf-capture csv -q --clock instructions -o $@.tmp && $(done)
 
 # The first level holds what the others run, so their fetches are left out.
@@ -84,7 +84,7 @@ $(OUT)/data/%.cf: $(OUT)/trace/%.cf
 	cf-select -q --op load,store -o $@.tmp $< && $(done)
 
 # Pages by what they gain: of the function of c2isbm, and of the co-runner's buffer.
-$(OUT)/list/c2isbm.csv: kind = c2isbm r-x,
+$(OUT)/list/c2isbm.csv: kind = c2isbm r-x"*,
 $(OUT)/list/%.csv:      kind = ^[0-9]*,.heap.,
 $(OUT)/list/%.csv: $(OUT)/profile/%.cf
 	$(call step,list)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Accesses as "cf-cat --csv --decimal" prints them, without quotes: a run of instructions that was recorded as one
-# fetch becomes one for each line of 64 bytes that it touches, since each is a miss of its own where
-# fetches are what is measured. The instructions of a run are taken to be of equal length.
+# Accesses as "cf-cat --csv --decimal" prints them: a run of instructions that was recorded as one fetch
+# becomes one for each line of 64 bytes that it touches, since each is a miss of its own where fetches
+# are what is measured. The instructions of a run are taken to be of equal length. A column that may
+# have commas and quotes, such as region, is the last one.
 BEGIN { FS = OFS = ","; LINE = 64; PAGE = 4096 }
 NR == 1 {
     for (i = 1; i <= NF; i++)

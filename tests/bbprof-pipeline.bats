@@ -127,17 +127,17 @@ END
 }
 
 # bats test_tags=slow
-@test "staircase and two image programs, one other input: all figures" {
+@test "staircase and two image programs, one other input: all figures, in a folder with a comma" {
     need valgrind 'records the programs'
     bbprof() {
-        make "$@" -C "$ROOT" -f pipelines/bbprof.mk BIN="$BIN" OUT="$T/out" PROGRAMS="disparity tracking" SIZES=sqcif \
+        make "$@" -C "$ROOT" -f pipelines/bbprof.mk BIN="$BIN" OUT="$T/o,ut" PROGRAMS="disparity tracking" SIZES=sqcif \
             INPUTS=nor1 ITERATIONS=5 SHIFTS=1 PROGRAM3=c2isbm PROGRAMS11=c2isbm IMAGES=disparity-sqcif-def POLICIES=lru \
             KIBS="200 344 640" OWN="0 32 59 64 65" THEIRS="0 41 105" COLOURS="4 12 16" CALLS=3 STORES=250000
     }
     run -0 --separate-stderr bbprof -s -j2
     [ -z "$stderr" ] || fail "$stderr"
-    cd out
-    is "results in $T/out"$'\n'"$(<workingset.csv)"
+    cd o,ut
+    is "results in $T/o,ut"$'\n'"$(<workingset.csv)"
     # five steps of 20 heap pages, the best first
     awk -F, 'NR > 1 { step = 6 - int((NR + 18) / 20); bad += $2 != "heap" || int(($3 + 0) / 20) < step - 2 || $4 > last && NR > 2; last = $4 }
         END { exit bad || NR != 101 }' fig6.csv || fail "$(<fig6.csv)"
@@ -171,9 +171,9 @@ END
     [ "$(value fig11.csv c2isbm,lru,0,315 5)" = "$(value fig11.csv c2isbm,lru,41,192 5)" ]
     awk -F, '$3 == 105 && ($6 > 1.001 || $4 != 0) { exit 1 }' fig11.csv || fail "$(<fig11.csv)"
     # more pages than there are
-    run -2 bbprof -s "$T/out/run/lru/420/own66/c2isbm.csv" "$T/out/run/lru/420/their106/c2isbm.csv" -k
-    has "$T/out/list/c2isbm.csv has only 65 of 66 pages: give fewer in OWN"
-    has "$T/out/list/interf-420.csv has only 105 of 106 pages: give fewer in THEIRS, or a larger KIB"
+    run -2 bbprof -s "$T/o,ut/run/lru/420/own66/c2isbm.csv" "$T/o,ut/run/lru/420/their106/c2isbm.csv" -k
+    has "$T/o,ut/list/c2isbm.csv has only 65 of 66 pages: give fewer in OWN"
+    has "$T/o,ut/list/interf-420.csv has only 105 of 106 pages: give fewer in THEIRS, or a larger KIB"
     # colours of its own: co-runners change nothing, to the cycle; nor do those whose pages were moved
     [ "$(grep -c ,beside, fig5.csv)" = 3 ]
     same <(awk -F, '$3 == "alone" && $4 < 16 { print $4, $5 }' fig5.csv) <(awk -F, '$3 == "beside" && $4 < 16 { print $4, $5 }' fig5.csv)
@@ -184,7 +184,7 @@ END
     [ -z "$(find . -name '*.tmp*')" ]
     # what is there is not made again; a figure whose table is gone is, with the table alone
     again() {
-        bbprof "$@" "$T/out/fig6.svg" "$T/out/fig9.svg"
+        bbprof "$@" "$T/o,ut/fig6.svg" "$T/o,ut/fig9.svg"
     }
     run -0 again -q
     rm fig6.csv trace/staircase.cf
