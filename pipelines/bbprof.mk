@@ -64,7 +64,7 @@ all: $(FIGURES:=.csv) $(FIGURES:=.svg) $(OUT)/orders.csv $(OUT)/workingset.csv $
 	echo "results in $(OUT)"; cat $(OUT)/workingset.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
-done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+done = $(unchanged)mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 
 # ---- programs, recordings, profiles: staircase, or PROGRAM-SIZE-INPUT ----

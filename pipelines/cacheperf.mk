@@ -88,7 +88,7 @@ all: $(TABLES) $(OUT)/report.html
 	echo "results in $(OUT), on one page in $(OUT)/report.html"; cat $(OUT)/table2.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
-done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+done = $(unchanged)mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 
 # ---- programs and their recordings ----

@@ -42,7 +42,7 @@ FIGURES := $(foreach f,a b c,$(BY:%=$(OUT)/fig1$f.%.png))
 TABLES  := $(OUT)/recovery.csv $(OUT)/policies.csv $(OUT)/claimed.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
-done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+done = $(unchanged)mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 # That no cache was found, on a machine too busy or without one, is a result as well.
 found = || { [[ $$? == 1 && -e $@ ]]; }

@@ -20,6 +20,7 @@ settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MA
     $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES))
 settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names)))
 settings_word   = $(subst $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(1)))))
+settings_plain  = $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(1))))
 # Of a value, files are its words, as the shell takes them and without its quotes, and what <, = and the like divide.
 settings_files := $(shell for v in $(foreach v,$(settings_names),'$(subst ','\'',$(value $v))'); do \
 	printf '%s\n' $$v; printf '%s' "$$v" | xargs printf '%s\n' 2>/dev/null | sed 'p; s/[<>=;|&]/\n/g; p; s/[[:blank:]]/\n/g'; \
@@ -31,7 +32,14 @@ settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(
 settings_dry   := $(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS)))))
 settings_then  := $(file <$(OUT)/.settings)
 # settings_only A B: what A has and B has not
-settings_only   = $(or $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(filter-out $(2),$(1))))),the defaults)
+settings_only   = $(or $(call settings_plain,$(filter-out $(2),$(1))),the defaults)
+# Recipes ask before a result gets its name whether such a file was changed meanwhile: put back, it would
+# have left results of two in a folder.
+settings_mark  := ~_(checksum~_
+settings_stat  := $(if $(settings_files),echo $$(stat -L -c %.9Y -- $(foreach f,$(settings_files),'$(subst ','\'',$(call \
+    settings_plain,$(firstword $(subst $(settings_mark), ,$f))))') 2>&1))
+unchanged      := $(if $(settings_files),{ [ "$$($(settings_stat))" = '$(subst ','\'',$(shell $(settings_stat)))' ] || \
+    { echo "$(OUT): a file that a setting names was changed while results were made of it" >&2; false; }; } && )
 ifneq ($(wildcard $(OUT)/*),)
 $(if $(settings_then),,$(error $(OUT) has files, and no .settings that says what they were made with: give another OUT, or remove it))
 # word by word: make 4.3 does not always take the newline from the end of a file

@@ -142,6 +142,26 @@ keeps() {
     run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
 }
 
+@test "a file that a setting names is changed during a run: what is made after that is refused, even when it is put back" {
+    local file="$T/it's a~5%.yaml"
+    printf 'include stored.mk\nRESULTS := a.csv b.csv\n' >own.mk
+    cat >>own.mk <<'END'
+$(OUT)/%/a.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D) && cat $(LISTED) $(to)
+$(OUT)/%/b.csv: $(FOLDER)/%.cf
+	@[ -e edited ] || { touch edited; cp $(LISTED) was; sleep .1; cp was $(LISTED); }
+	cat $(LISTED) $(to)
+END
+    cp "$ROOT/samples/gzip.cf" x.cf
+    own() { make --no-print-directory -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=x.cf OUT=own LISTED="\"$file\"" "$@"; }
+    echo one >"$file"
+    run -2 own
+    has "own: a file that a setting names was changed while results were made of it"
+    [[ $(<own/x/a.csv) == one && ! -e own/x/b.csv && ! -e own/x/b.csv.tmp ]]
+    run -0 own
+    [[ $(<own/x/b.csv) == one ]]
+}
+
 @test "a file that a setting names in quotes, behind < or = is seen, too" {
     local words folder=out file="$T/a b"
     for words in "'$file'" "<'$file'" "--in='$file'" "sh -c 'x <$T/m.yaml'"; do
