@@ -161,7 +161,7 @@ $(OUT)/shares/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
 	$(call step,shares)
 	{ $(by_source) $< && $(periods) && for seed in $$(seq $(SEEDS)); do \
 	    $(call sample,usual) --fine 0 >$@.cf && cf-cat -q --csv --table access --columns level $@.cf | \
-	        awk '$$1 > 1 { n++ } END { print "missed," n + 0 }' && $(by_source) $@.cf || exit 1; \
+	        awk 'NR > 1 && $$1 > 1 { n++ } END { print "missed," n + 0 }' && $(by_source) $@.cf || exit 1; \
 	done; rm -f $@.cf; } | awk -f $(SCRIPTS)cacheperf-shares.awk $(to)
 
 # "SETTING COARSE FINE MILLISECONDS MILLISECONDS KIB": samples of the first seed, what it takes to classify them
