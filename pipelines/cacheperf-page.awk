@@ -93,12 +93,13 @@ BEGIN {
     settings()
     print "<h2>Other allocators</h2>\n<p>Found says whether the defect is there under that allocator, too: one that lays objects out otherwise has none.</p>"
     if (!table("allocators.csv"))
-        print "<p>None is installed.</p>"
+        print "<p>None was run: none is installed, or none of the programs chosen is among those that are run under others.</p>"
     print "<h2>Table 4: what the settings cost</h2>\n<p>Sums over the programs with a defect, one seed. What hardware costs grows with samples" \
         " and accesses at breakpoints; the model has no counters, so there is no time of theirs.</p>"
     table("table4.csv")
-    print "<h2>Fig. 10 and Table 3: real programs</h2>\n<p>Processor time over that of the program alone, each the median of " runs \
-        " runs; without what samples by counters, which is hardware. The tracer's is in the table only. Ways to run: " modes ".</p>"
+    print "<h2>Fig. 10 and Table 3: real programs</h2>\n<p>Processor time over that of the program alone" \
+        (runs > 0 ? ", each the median of " runs " run" (runs == 1 ? "" : "s") : "") "; without what samples by counters, which is hardware." \
+        " The tracer's is in the table only, and of one run. Ways to run: " modes ".</p>"
     if (runs > 0 && modes ~ /breakpoints/)
         picture("fig10.svg")
     table("table3.csv")
