@@ -45,7 +45,18 @@ static double upright(const struct frame *f, double value)
 
 static int is_bytes(const struct series *s)
 {
-    return s->is != X_ASSOCIATIVITY && s->is != X_TLB && s->is != X_WAYS && s->is != X_POLICY;
+    switch (s->is) {
+    case X_ASSOCIATIVITY:
+    case X_TLB:
+    case X_INCLUSION:
+    case X_WAYS:
+    case X_INDEX:
+    case X_SHARE:
+    case X_POLICY:
+        return 0;
+    default:
+        return 1;
+    }
 }
 
 /* "24 KiB" of bytes, else a number. */
@@ -109,6 +120,7 @@ static void draw_axes(struct cf_canvas *p, const struct frame *f, const struct s
     along = f->log ? 2 : cf_axis_step(f->least, f->most, (unsigned)(f->width / 70) + 1);
     if (!f->log && is_bytes(s)) /* even numbers of KiB */
         along = exp2(ceil(log2((f->most - f->least) / (f->width / 70 + 1))));
+    along = fmax(1, along); /* parameters are whole numbers, and so are their labels */
     for (double v = f->log ? exp2(floor(log2(f->least))) : 0; v <= f->most * (1 + 1e-9);
          v = f->log ? v * along : v + along) {
         if (v < f->least)
