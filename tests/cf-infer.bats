@@ -427,6 +427,32 @@ END
     ! cmp -s written other
 }
 
+@test "exclusive levels: a line that is gone says nothing where the level before did not keep it" {
+    both() { # ROWS-OF-INCLUSION: 4 KiB ways, 8 of them, behind 4
+        for p in 0 16 32 64 128; do echo "line,$p,0,1,100,$((p < 64 ? 9 : 0)),400"; done
+        for p in 8192 16384 16448 32768; do echo "size,$p,0,1,100,$((p > 16384 ? 9 : 0)),400"; done
+        for p in 4032 4096 4160; do echo "way-size,$p,0,1,100,$((p < 4096 ? 9 : 0)),400"; done
+        for p in 0 64 128; do echo "line,$p,0,2,100,$((p < 64 ? 9 : 0)),400"; done
+        for p in 16384 32768 32832 65536; do echo "size,$p,0,2,100,$((p > 32768 ? 9 : 0)),400"; done
+        for p in 4032 4096 4160; do echo "way-size,$p,0,2,100,$((p < 4096 ? 9 : 0)),400"; done
+        printf 'inclusion,%s,400\n' "$@"
+    }
+    # which it did not: the line was lost before, or one kept by chance is gone from too few ways;
+    # nor is it told as exclusive where both together once held a line more than they do
+    for r in '2,0,2,64,0 3,0,2,1,1=own' '2,0,2,64,9 3,0,2,1,1=not' '5,0,2,1,1=not' '4,0,2,64,1=own' \
+        '2,0,2,64,0 3,0,2,1,0=rest' '2,0,2,64,0 3,0,2,1,0 6,0,2,9,0 6,1,2,9,3=not'; do
+        # shellcheck disable=SC2086 # several rows
+        both ${r%=*} >some.rows
+        probe some.cf machine=model:x rows=some.rows
+        told some.cf | grep '^L2 size' >got || true
+        case $r in
+        *=rest) grep -qx 'L2 size 16384' got || fail "$r" "$(cat got)" ;;
+        *=own) grep -qx 'L2 size 32768' got || fail "$r" "$(cat got)" ;;
+        *) [ ! -s got ] || fail "$r" "$(cat got)" ;;
+        esac
+    done
+}
+
 @test "exclusive levels: what fits is that of both, and not told without the experiment" {
     rows() { # WHAT-FITS LINES_OF_A_SET
         for p in 0 16 32 64 128; do echo "line,$p,0,1,100,$((p < 64 ? 9 : 0)),400"; done

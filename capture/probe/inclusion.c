@@ -13,6 +13,9 @@
 #include "capture/probe/probe.h"
 
 enum { TRIALS = 8, PASSES = 8, ORDERS = 24, PUSHES = 4, CHANCES = 2000, LUCKY = 12 };
+/* As many ways together as the level before has, so many times over: fewer of an exclusive one may
+   lose a line to what leaves the level before after it. */
+enum { LUCK_WAYS = 3 };
 
 /* Lines of one set of the level before, and of one set of this one: does so many fit? Between two
    rounds of them, others take them out of the levels before that. */
@@ -124,8 +127,10 @@ static int stay(struct probe *p, unsigned level, uint64_t step, uint32_t repeat,
     return 0;
 }
 
-/* 1: exclusive, as far as this shows, 0: not, 2: cannot tell; -1 with p->error. */
-static int trial(struct probe *p, unsigned level, uint64_t step, uint32_t repeat)
+/* 1: exclusive, as far as this shows, 0: not, 2: cannot tell; -1 with p->error. `kept`: whether the
+   level before kept the line in all even repeats: else when it left is not known, and that it is
+   gone says nothing; nor where the level, if it is exclusive, has a single way. */
+static int trial(struct probe *p, unsigned level, uint64_t step, uint32_t repeat, int *kept)
 {
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;
     const uint64_t ways = l->size / l->way_size, others = 2 * ways + 2,
@@ -151,9 +156,13 @@ static int trial(struct probe *p, unsigned level, uint64_t step, uint32_t repeat
     else
         probe_emit(p, "inclusion", PROBE_NEAR, level, &hot);
     probe_emit(p, "inclusion", PROBE_LEFT, level, &left);
-    if (probe_misses(p, level, &left) || (repeat % 2 && probe_misses(p, level, &hot)))
+    if (repeat % 2 == 0)
+        *kept &= !probe_misses(p, level - 1, &hot);
+    else if (probe_misses(p, level, &hot))
         return 0;
-    return repeat % 2 || !probe_misses(p, level - 1, &hot) ? 1 : 2;
+    if (probe_misses(p, level, &left))
+        return *kept && ways > before + 1 ? 0 : 2;
+    return repeat % 2 || *kept ? 1 : 2;
 }
 
 /* Where the first level keeps no line for sure, it may have kept one by chance, visited once, while
@@ -188,7 +197,7 @@ static int by_chance(struct probe *p, uint64_t step)
             return -1;
         probe_emit(p, "inclusion", PROBE_LUCK, 2, &left);
         if (probe_misses(p, 2, &left))
-            return 0;
+            return ways >= LUCK_WAYS * before ? 0 : 2;
         seen++;
     }
     return seen == LUCKY ? 1 : 2;
@@ -200,7 +209,7 @@ static int exclusive(struct probe *p, unsigned level)
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;
     const uint64_t ways = l->size / l->way_size, before = b->size / b->way_size,
                    part = b->way_size / l->way_size, step = all_ways(p, level);
-    int is = 1;
+    int is = 1, kept = 1;
 
     if (part > 1)
         return 2 * (ways + 2) * b->way_size > p->bench->size
@@ -209,7 +218,7 @@ static int exclusive(struct probe *p, unsigned level)
     if (!step || (2 * ways + 3) * step > p->bench->size)
         return 2;
     for (uint32_t i = 0; i < TRIALS; i++) {
-        const int now = trial(p, level, step, i);
+        const int now = trial(p, level, step, i, &kept);
 
         if (now <= 0)
             return now;

@@ -18,6 +18,9 @@
 #include "filters/parts/infer/infer.h"
 
 enum { LUCK_ENOUGH = 12 }; /* rows */
+/* Fewer ways than so many times those of the level before do not hold, where it is exclusive, all
+   that leaves that one after a line. */
+enum { LUCK_WAYS = 3 };
 enum answer { NONE, IS_EXCLUSIVE, IS_NOT, UNSURE };
 
 /* Of the measurements with a parameter, how many there are, and how many had misses. Times say so
@@ -36,7 +39,11 @@ static void count(const struct infer *f, const struct series *s, uint64_t parame
     }
 }
 
-static enum answer ask(const struct infer *f, unsigned level, const struct cache *before)
+/* Of a level of so many ways, with those of the one before it if it is exclusive. That a line is
+   gone says something only where it is known when it left the level before, and where such a level
+   would have more than a single way of its own. */
+static enum answer ask(const struct infer *f, unsigned level, uint64_t ways,
+                       const struct cache *before)
 {
     for (unsigned i = 0; i < f->count; i++) {
         const struct series *s = &f->series[i];
@@ -53,23 +60,28 @@ static enum answer ask(const struct infer *f, unsigned level, const struct cache
             continue;
         if (sets)
             return sets_missed == sets ? IS_EXCLUSIVE : !sets_missed ? IS_NOT : UNSURE;
+        if (!kept || lost || (gone && ways < before->value[WAYS].is + 2))
+            left = gone = 0;
+        if (unlucky && ways < LUCK_WAYS * before->value[WAYS].is)
+            luck = unlucky = 0;
         if (is_model(f) ? gone + passed + unlucky > 0
                         : 2 * gone > left || 2 * passed > near || 2 * unlucky > luck)
             return IS_NOT;
-        return (left && !gone && kept && !lost) || luck >= LUCK_ENOUGH ? IS_EXCLUSIVE : UNSURE;
+        return (left && !gone) || luck >= LUCK_ENOUGH ? IS_EXCLUSIVE : UNSURE;
     }
     return NONE;
 }
 
-/* Whether one line too many did not miss every second time. */
-static int not_firm(const struct infer *f, unsigned level)
+/* Whether one line too many did not miss every second time; or not every time, as it does where an
+   exclusive level and a first one hold no more together. */
+static int not_firm(const struct infer *f, unsigned level, int each)
 {
     size_t all = 0, missed = 0;
 
     for (unsigned i = 0; i < f->count && !all; i++)
         if (f->series[i].is == X_INCLUSION && f->series[i].level == level && !f->series[i].code)
             count(f, &f->series[i], ONE_MORE, 0, &all, &missed);
-    return 2 * missed < all;
+    return each ? missed < all : 2 * missed < all;
 }
 
 static void take_back(struct value *v, const char *why)
@@ -99,10 +111,10 @@ void settle_inclusion(const struct infer *f, struct cache *c, const struct cache
 {
     struct value *size = &c->value[SIZE], *ways = &c->value[WAYS];
     const struct value *first = before->value;
-    const enum answer is = ask(f, c->level, before);
+    const enum answer is = ask(f, c->level, ways->is, before);
     uint64_t way_size;
 
-    if (not_firm(f, c->level)) {
+    if (not_firm(f, c->level, c->level == 2 && is == IS_EXCLUSIVE)) {
         take_back(size, "as many lines as do not fit fitted now and then");
         take_back(ways, "as many lines as do not fit fitted now and then");
     }
