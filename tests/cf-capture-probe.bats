@@ -146,6 +146,22 @@ level() {
     cf-capture-probe -q --quick --on ./m.yaml -o p.cf
 }
 
+@test "noise: an inclusive level of fewer ways hides none of those before it" {
+    for l in '8KiB 8 16KiB 4' '4KiB 4 8KiB 2'; do
+        read -r size ways next next_ways <<<"$l"
+        cat >small.yaml <<END
+line_size: 64
+levels:
+  - {name: L1, size: $size, ways: $ways}
+  - {name: L2, size: $next, ways: $next_ways, inclusion: inclusive}
+END
+        cf-capture-probe -q --noise --on ./small.yaml -o p.cf
+        cf-infer -q --csv p.cf >got
+        grep -q "^L1,ways,measured,$ways," got || fail "$l" "$(cat got)"
+        grep -q '^L1,policy,measured,lru,' got || fail "$l" "$(cat got)"
+    done
+}
+
 @test "noise: the Atom D525 is found all the same, by misses and by time, with either prefetcher; the same seed, the same rows" {
     local by seed
     for by in misses time; do

@@ -51,6 +51,8 @@ uint64_t conflict_step(uint64_t way, uint64_t line)
 
     if (way <= 2 * line)
         return conflict_multiple(PAGE, way);
+    if (times == 2)
+        times = 5; /* most numbers of sets are multiples of 2, and of others many of 3 */
     for (uint64_t by = 2; times > 1 && by < times; by++)
         if (times % by == 0)
             times++, by = 1; /* a prime number, which divides few numbers of sets behind */
