@@ -2,23 +2,20 @@
 /*
  * watch.c - what is asked for, stops, and going on. See watch.h, and ptrace(2) for kinds of stops.
  *
- * A thread that has hit a trap instruction is set back to it. Before it goes on, the instruction is
- * put back, the thread makes one step while all others stand still, and the trap is put in again:
- * so no thread can slip past. A thread that hits while another's hit is being served hits again
- * when it is let go.
+ * A thread that has hit a trap instruction is set back to it, and passes it before it goes on: see
+ * watch_step.c. A thread that hits while another's hit is being served hits again when it is let go.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "capture/watch/reap.h"
 #include "capture/watch/watch_parts.h"
 #include "formats/base/cf_number.h"
 
-enum { WAIT_MS = 100, POLL_US = 20, END_MS = 10000 };
+enum { END_MS = 10000 };
 
 /* ---- what is asked for ---- */
 
@@ -128,22 +125,25 @@ static void go_on(const struct cf_watch *w, struct thread *t)
 
     t->stopped = 0;
     t->hit = NO_HIT;
-    if (t->step == STEP_TO_MAKE) { /* signals are handed over behind it */
+    t->signal = 0;
+    if (t->step == STEP_TO_MAKE) {
+        t->halted |= t->group;
         t->group = 0;
-        (void)ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL);
+        (void)ptrace(PTRACE_SINGLESTEP, t->tid, NULL, (long)number);
         return;
     }
-    t->signal = 0;
     if (t->group) {
         t->group = 0;
         (void)ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
-    } else {
-        (void)ptrace(w->returned ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, NULL, (long)number);
+        return;
     }
+    if (t->halted) /* it stops at once as its process has, where that is still so */
+        (void)ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+    t->halted = 0;
+    (void)ptrace(w->returned ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, NULL, (long)number);
 }
 
-/* Whether a SIGTRAP is on its way to the thread, which would kill it untraced. */
-static int has_trap(pid_t tid)
+int cf_watch_has_trap(pid_t tid)
 {
     struct __ptrace_peeksiginfo_args some = {.nr = 8};
     siginfo_t info[8];
@@ -166,13 +166,14 @@ static void let_go(struct cf_watch *w, struct thread *t)
     cf_watch_arm(w, t, 0);
     for (unsigned i = 0; p && i < w->points; i++)
         if (p->trap[i].addr && !p->trap[i].out)
-            p->trap[i].out = cf_watch_poke(t->tid, &p->trap[i], 0) == 0;
+            p->trap[i].out = cf_watch_poke(p, t->tid, &p->trap[i], 0) == 0;
     if (p && p->entry.addr && !p->entry.out)
-        p->entry.out = cf_watch_poke(t->tid, &p->entry, 0) == 0;
-    if (has_trap(t->tid)) {
+        p->entry.out = cf_watch_poke(p, t->tid, &p->entry, 0) == 0;
+    if (cf_watch_has_trap(t->tid)) {
         go_on(w, t);
         return;
     }
+    cf_watch_unmask(t);
     (void)ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal);
     cf_watch_drop_thread(w, t->tid);
 }
@@ -202,27 +203,7 @@ static int on_trap(struct cf_watch *w, struct thread *t)
     return t->hit != NO_HIT;
 }
 
-/* A thread stands that was left alone with a step. What was taken out for that is put back when the
-   instruction is done, of which the first sign may be another stop. 1: this is the step's own. */
-static int on_late_step(struct cf_watch *w, struct thread *t, int status)
-{
-    struct process *p = cf_watch_find_process(w, t->pid);
-    const int own = status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP;
-    uint64_t pc;
-
-    if (!own && t->step == STEP_TO_MAKE && cf_watch_arch_pc(t->tid, &pc) == 0 && pc == t->from)
-        return 0;
-    t->step = !own && has_trap(t->tid) ? STEP_MADE : NO_STEP;
-    for (unsigned i = 0; p && i < w->points && !w->released; i++)
-        if (p->trap[i].aside)
-            p->trap[i].aside = cf_watch_poke(t->tid, &p->trap[i], 1) != 0;
-    if (cf_watch_arch_data_first())
-        cf_watch_arm(w, t, 1);
-    return own;
-}
-
-/* A system call begins or has returned. */
-static void on_call(struct cf_watch *w, struct thread *t)
+void cf_watch_on_call(struct cf_watch *w, struct thread *t)
 {
     struct __ptrace_syscall_info info = {0};
 
@@ -277,7 +258,9 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
 
     t->stopped = 1;
     t->group = 0;
-    stepped = t->step != NO_STEP && event != PTRACE_EVENT_EXEC && on_late_step(w, t, status);
+    stepped = t->step != NO_STEP && event != PTRACE_EVENT_EXEC && cf_watch_late(w, t, status);
+    if ((!event && number != (SIGTRAP | 0x80)) || !cf_watch_arch_restarts(tid, t->entered))
+        t->entered = 0;
     switch (event) {
     case PTRACE_EVENT_EXEC:
         on_exec(w, t);
@@ -296,10 +279,12 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
         break;
     default:
         if (number == (SIGTRAP | 0x80)) {
-            on_call(w, t);
+            cf_watch_on_call(w, t);
             break;
         }
-        hit = stepped ? 0 : number == SIGTRAP ? on_trap(w, t) : -1;
+        hit = stepped ? t->hit == HIT_NEXT : number == SIGTRAP ? on_trap(w, t) : -1;
+        if (stepped && hit)
+            t->hit = HIT_DATA;
         if (hit < 0)
             t->signal = number;
         break;
@@ -320,10 +305,24 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
     return 0;
 }
 
+/* Returns 1 where a thread has hit data while it passed another point. */
+static unsigned next_hit(struct cf_watch *w)
+{
+    unsigned hits = 0;
+
+    for (size_t i = 0; !w->stopping && i < w->threads; i++)
+        if (w->thread[i].hit == HIT_NEXT) {
+            w->thread[i].hit = HIT_DATA;
+            hits++;
+        }
+    w->shared += hits ? hits - 1 : 0;
+    return hits != 0;
+}
+
 unsigned cf_watch_handle(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status),
                          void *arg)
 {
-    unsigned hits = 0;
+    unsigned hits = next_hit(w);
     int status;
     pid_t tid;
 
@@ -351,25 +350,10 @@ int cf_watch_seize(struct cf_watch *w, pid_t pid)
     return 0;
 }
 
-static void rest(void)
-{
-    const struct timespec pause = {.tv_nsec = POLL_US * 1000};
-
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status),
                        void *arg)
 {
-    const int64_t until = now_ms() + WAIT_MS;
+    const int64_t until = cf_watch_now_ms() + CF_WATCH_WAIT_MS;
     unsigned moving;
 
     w->stopping = 1;
@@ -381,97 +365,20 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
             moving += !w->thread[i].stopped && !memchr("DZ", cf_watch_state(w->thread[i].tid), 2);
-        if (!moving || now_ms() >= until)
+        if (!moving || cf_watch_now_ms() >= until)
             return moving;
-        rest();
+        cf_watch_rest();
     }
 }
 
 /* ---- going on ---- */
-
-/* Waits until the thread's step is over, unless that waits in the kernel. What else happens is
-   remembered. */
-static void step_over(struct thread *t)
-{
-    const int64_t until = now_ms() + WAIT_MS;
-
-    (void)cf_watch_arch_pc(t->tid, &t->from);
-    if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
-        return;
-    for (;;) {
-        int status;
-        siginfo_t info = {0};
-
-        if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
-                0 ||
-            (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED))
-            return; /* it has ended, as cf_watch_handle() will find */
-        if (info.si_pid == 0) {
-            const char state = now_ms() < until ? 'R' : cf_watch_state(t->tid);
-
-            if (state == 'S' || state == 'D') {
-                t->stopped = 0;
-                t->step = STEP_TO_MAKE;
-                return;
-            }
-            rest();
-            continue;
-        }
-        if (cf_reap_stop(t->tid, &status, __WALL) == 0)
-            continue;
-        if (status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP)
-            return;
-        if (!(status >> 16) && WSTOPSIG(status) != (SIGTRAP | 0x80))
-            t->signal = WSTOPSIG(status); /* kept until the step is made */
-        if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
-            return;
-    }
-}
-
-/* Past what was hit, while all others stand still. */
-static void pass(struct cf_watch *w, struct thread *t)
-{
-    struct process *p = cf_watch_find_process(w, t->pid);
-    struct trap *trap = NULL;
-    uint64_t pc;
-
-    if (!p || cf_watch_arch_pc(t->tid, &pc) != 0)
-        return;
-    if (t->hit == HIT_DATA) {
-        if (!cf_watch_arch_data_first())
-            return;
-        cf_watch_arm(w, t, 0);
-        step_over(t);
-        cf_watch_arm(w, t, 1);
-        return;
-    }
-    for (unsigned i = 0; i < w->points; i++)
-        if (p->trap[i].addr && p->trap[i].addr == pc && !p->trap[i].out)
-            trap = &p->trap[i];
-    if (!trap || cf_watch_poke(t->tid, trap, 0) != 0)
-        return;
-    step_over(t);
-    trap->aside = 1;
-    for (size_t i = 0; trap->aside && i < w->threads; i++) /* itself, or another one */
-        if (w->thread[i].pid == t->pid && w->thread[i].stopped)
-            trap->aside = cf_watch_poke(w->thread[i].tid, trap, 1) != 0;
-}
-
-void cf_watch_pass(struct cf_watch *w)
-{
-    for (size_t i = 0; i < w->threads; i++)
-        if (w->thread[i].stopped && w->thread[i].hit != NO_HIT) {
-            pass(w, &w->thread[i]);
-            w->thread[i].hit = NO_HIT;
-        }
-}
 
 void cf_watch_continue(struct cf_watch *w)
 {
     cf_watch_pass(w);
     w->stopping = 0;
     for (size_t i = 0; i < w->threads; i++)
-        if (w->thread[i].stopped)
+        if (w->thread[i].stopped && w->thread[i].hit != HIT_NEXT)
             go_on(w, &w->thread[i]);
 }
 
@@ -486,14 +393,14 @@ void cf_watch_release(struct cf_watch *w)
 
 size_t cf_watch_end(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
 {
-    const int64_t until = now_ms() + END_MS;
+    const int64_t until = cf_watch_now_ms() + END_MS;
 
     w->released = 1;
-    while (w->threads && now_ms() < until) {
+    while (w->threads && cf_watch_now_ms() < until) {
         (void)cf_watch_stop(w, ended, arg);
         cf_watch_release(w);
         if (w->threads)
-            rest();
+            cf_watch_rest();
     }
     return w->threads;
 }

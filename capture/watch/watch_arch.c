@@ -94,6 +94,70 @@ int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned cou
     return control ? debug_register(tid, 7, control) : 0;
 }
 
+static int byte_at(pid_t tid, uint64_t addr)
+{
+    long word;
+
+    errno = 0;
+    word = ptrace(PTRACE_PEEKTEXT, tid, addr & ~(uint64_t)7, NULL);
+    return errno ? -1 : (int)((uint64_t)word >> 8 * (addr % 8) & 0xff);
+}
+
+enum cf_watch_way cf_watch_arch_way(pid_t tid, uint64_t pc, uint64_t *behind)
+{
+    static const unsigned char prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+                                             0x66, 0x67, 0xf0, 0xf2, 0xf3};
+    int rep = 0, op, next;
+
+    while ((op = byte_at(tid, pc)) >= 0 &&
+           (memchr(prefixes, op, sizeof prefixes) || (op & 0xf0) == 0x40 /* REX */)) {
+        rep |= op == 0xf2 || op == 0xf3;
+        pc++;
+    }
+    next = byte_at(tid, pc + 1);
+    *behind = pc + 1;
+    if ((op == 0x0f && (next == 0x05 || next == 0x34)) || (op == 0xcd && next == 0x80))
+        return CF_WAY_CALL;
+    if (rep &&
+        ((op >= 0x6c && op <= 0x6f) || (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf)))
+        return CF_WAY_STRING;
+    return op == 0x9c ? CF_WAY_FLAGS : CF_WAY_STEP;
+}
+
+void cf_watch_arch_clean(pid_t tid)
+{
+    const uint64_t trap_flag = 0x100;
+    uint64_t sp;
+    long word;
+
+    if (cf_watch_arch_sp(tid, &sp) != 0)
+        return;
+    errno = 0;
+    word = ptrace(PTRACE_PEEKDATA, tid, sp, NULL);
+    if (!errno)
+        (void)ptrace(PTRACE_POKEDATA, tid, sp, (uint64_t)word & ~trap_flag);
+}
+
+/* By the values of the kernel's include/linux/errno.h: it sets the program counter back last. */
+int cf_watch_arch_restarts(pid_t tid, uint64_t call)
+{
+    struct user_regs_struct r;
+
+    if (!call || ptrace(PTRACE_GETREGS, tid, NULL, &r) != 0 || r.rip <= call || r.rip > call + 15 ||
+        (long)r.orig_rax < 0)
+        return 0;
+    return r.rax >= (uint64_t)-516 && r.rax <= (uint64_t)-512 && r.rax != (uint64_t)-515;
+}
+
+int cf_watch_arch_step_hit(pid_t tid)
+{
+    errno = 0;
+    return (ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user, u_debugreg) + 6 * sizeof(long),
+                   NULL) &
+            15) != 0 &&
+           !errno;
+}
+
 int cf_watch_arch_data_first(void)
 {
     return 0;
@@ -189,6 +253,34 @@ int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned cou
     return (int)ptrace(PTRACE_SETREGSET, tid, NT_ARM_HW_WATCH, &v);
 }
 
+enum cf_watch_way cf_watch_arch_way(pid_t tid, uint64_t pc, uint64_t *behind)
+{
+    const long word = ptrace(PTRACE_PEEKTEXT, tid, pc & ~(uint64_t)7, NULL);
+
+    *behind = 0;
+    return ((uint64_t)word >> 8 * (pc % 8) & 0xffe0001f) == 0xd4000001 ? CF_WAY_CALL /* svc */
+                                                                       : CF_WAY_STEP;
+}
+
+void cf_watch_arch_clean(pid_t tid)
+{
+    (void)tid;
+}
+
+/* The kernel sets the program counter back first. */
+int cf_watch_arch_restarts(pid_t tid, uint64_t call)
+{
+    uint64_t pc;
+
+    return call && cf_watch_arch_pc(tid, &pc) == 0 && pc == call;
+}
+
+int cf_watch_arch_step_hit(pid_t tid)
+{
+    (void)tid;
+    return 0;
+}
+
 int cf_watch_arch_data_first(void)
 {
     return 1;
@@ -245,6 +337,30 @@ int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned cou
     (void)tid, (void)data, (void)count;
     errno = ENOSYS;
     return -1;
+}
+
+enum cf_watch_way cf_watch_arch_way(pid_t tid, uint64_t pc, uint64_t *behind)
+{
+    (void)tid, (void)pc;
+    *behind = 0;
+    return CF_WAY_STEP;
+}
+
+void cf_watch_arch_clean(pid_t tid)
+{
+    (void)tid;
+}
+
+int cf_watch_arch_restarts(pid_t tid, uint64_t call)
+{
+    (void)tid, (void)call;
+    return 0;
+}
+
+int cf_watch_arch_step_hit(pid_t tid)
+{
+    (void)tid;
+    return 0;
 }
 
 int cf_watch_arch_data_first(void)

@@ -12,6 +12,10 @@
 
 #include "capture/watch/watch.h"
 
+/* How an instruction is passed: by one step; as a system call; as a string instruction, whose every
+   iteration is a step; by a step whose flag it would push. */
+enum cf_watch_way { CF_WAY_STEP, CF_WAY_CALL, CF_WAY_STRING, CF_WAY_FLAGS };
+
 struct cf_watch_data {
     uint64_t addr;
     unsigned bytes;
@@ -33,6 +37,15 @@ int cf_watch_arch_call(pid_t tid, uint64_t *to, uint64_t *sp);
 unsigned cf_watch_arch_behind(void);
 /* Watches these data, at most CF_WATCH_DATA_MOST; count 0 ends it. */
 int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned count);
+/* How the instruction at pc is passed; `behind` becomes the address behind a string instruction. */
+enum cf_watch_way cf_watch_arch_way(pid_t tid, uint64_t pc, uint64_t *behind);
+/* Takes the step's flag out of those that were pushed. */
+void cf_watch_arch_clean(pid_t tid);
+/* Whether the system call at that address, in which the thread was, will be made again as it goes
+   on. */
+int cf_watch_arch_restarts(pid_t tid, uint64_t call);
+/* Whether a step has also accessed watched data. */
+int cf_watch_arch_step_hit(pid_t tid);
 /* Whether data are reported before the access, which must then be stepped over. */
 int cf_watch_arch_data_first(void);
 

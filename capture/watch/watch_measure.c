@@ -53,32 +53,17 @@ int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr)
         errno = ESRCH;
         return -1;
     }
-    if (trap->addr && !trap->out && cf_watch_poke(tid, trap, 0) != 0)
+    if (trap->addr && !trap->out && cf_watch_poke(p, tid, trap, 0) != 0)
         return -1;
     trap->out = 1;
     if (!addr)
         return 0;
     *trap = (struct trap){.addr = addr};
-    if (cf_watch_poke(tid, trap, 1) != 0) {
+    if (cf_watch_poke(p, tid, trap, 1) != 0) {
         trap->addr = 0;
         return -1;
     }
     return 0;
-}
-
-int cf_watch_block(pid_t tid, uint64_t *mask)
-{
-    uint64_t all;
-
-    if (ptrace(PTRACE_GETSIGMASK, tid, sizeof *mask, mask) != 0)
-        return -1;
-    all = *mask | ~((uint64_t)1 << (SIGTRAP - 1));
-    return (int)ptrace(PTRACE_SETSIGMASK, tid, sizeof all, &all);
-}
-
-void cf_watch_unblock(pid_t tid, uint64_t mask)
-{
-    (void)ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask);
 }
 
 /* One try; UINT64_MAX where something else came between. */
@@ -89,10 +74,11 @@ static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
     int status;
 
     from = clock();
-    if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) != 0 ||
+    if (ptrace(PTRACE_CONT, t->tid, NULL, (long)t->signal) != 0 ||
         waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0)
         return UINT64_MAX;
     to = clock();
+    t->signal = 0;
     if (cf_reap_stop(t->tid, &status, __WALL) == 0)
         return UINT64_MAX; /* it has ended */
     if (status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && cf_watch_arch_pc(t->tid, &pc) == 0 &&
@@ -100,24 +86,27 @@ static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
         (void)cf_watch_arch_set_pc(t->tid, addr);
         return to - from;
     }
-    if (status >> 16 == 0) /* a signal of its own, before it hit: kept until it goes on */
+    if (status >> 16 ==
+        0) /* a signal that cannot wait, before it hit: it gets it when it goes on */
         t->signal = WSTOPSIG(status);
+    else
+        t->halted |= status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
     return UINT64_MAX;
 }
 
 uint64_t cf_watch_least(struct cf_watch *w, pid_t tid, unsigned tries, uint64_t (*clock)(void))
 {
     struct thread *t = cf_watch_find_thread(w, tid);
-    uint64_t addr, mask, least = UINT64_MAX;
+    uint64_t addr, least = UINT64_MAX;
 
-    if (!t || cf_watch_arch_pc(tid, &addr) != 0 || cf_watch_block(tid, &mask) != 0)
+    if (!t || cf_watch_arch_pc(tid, &addr) != 0 || cf_watch_mask(t) != 0)
         return UINT64_MAX;
-    for (unsigned i = 0; i < tries && !t->signal; i++) {
+    for (unsigned i = 0; i < tries; i++) {
         const uint64_t took = once(t, addr, clock);
 
         least = took < least ? took : least;
     }
-    cf_watch_unblock(tid, mask);
+    cf_watch_unmask(t);
     return least;
 }
 

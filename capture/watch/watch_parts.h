@@ -9,13 +9,14 @@
 #include "capture/watch/watch.h"
 #include "capture/watch/watch_arch.h"
 
-enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
+enum hit { NO_HIT, HIT_TRAP, HIT_DATA, HIT_NEXT /* data, while it passed another point */ };
+enum { CF_WATCH_WAIT_MS = 100 }; /* for a thread to stop, or to make a step */
 enum step { NO_STEP, STEP_TO_MAKE, STEP_MADE /* its SIGTRAP is to come */ };
 
 struct trap {
     uint64_t addr; /* 0: not put in */
     long word;     /* what stood there */
-    int aside;     /* is out as long as a thread waits in the instruction */
+    int in;        /* stands there; not so as long as a thread passes */
     int out;       /* was taken out for good; who had hit it before that is still to be told */
 };
 
@@ -34,10 +35,14 @@ struct thread {
     int stopped; /* stands still and is ours to let go */
     int group;   /* by a SIGSTOP of its own world */
     int signal;  /* to hand over when it goes on */
+    int halted;  /* went on although its process was stopped: it has yet to join that */
     enum hit hit;
-    enum step step; /* one that it was left alone with, since it waits in the kernel meanwhile */
-    uint64_t from;  /* its program counter before that */
-    int calls;      /* is in the system call of number and arguments `call` */
+    enum step step;   /* one that it was left alone with, since it waits in the kernel meanwhile */
+    uint64_t from;    /* its program counter before that */
+    int masked;       /* signals wait while it makes a step */
+    uint64_t mask;    /* what it blocks itself */
+    uint64_t entered; /* the point at a system call in which it may be, which may be restarted */
+    int calls;        /* is in the system call of number and arguments `call` */
     struct cf_watch_call call;
 };
 
@@ -75,17 +80,32 @@ char cf_watch_state(pid_t tid);
 struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid);
 void cf_watch_drop_thread(struct cf_watch *w, pid_t tid);
 
-/* ---- watch_measure.c ---- */
+/* ---- watch.c ---- */
 
-/* Signals but SIGTRAP wait while a thread does something for us. `mask` is what it had blocked
-   itself. -1 with errno. */
-int cf_watch_block(pid_t tid, uint64_t *mask);
-void cf_watch_unblock(pid_t tid, uint64_t mask);
+/* Whether a SIGTRAP is on its way to the thread, which would kill it untraced. */
+int cf_watch_has_trap(pid_t tid);
+
+/* A system call begins or has returned. */
+void cf_watch_on_call(struct cf_watch *w, struct thread *t);
+
+/* ---- watch_step.c ---- */
+
+int64_t cf_watch_now_ms(void);
+void cf_watch_rest(void); /* 20 us */
+
+/* Signals wait, in the kernel, while a thread does something for us, but those that faults bring
+   about. -1 with errno. */
+int cf_watch_mask(struct thread *t);
+void cf_watch_unmask(struct thread *t);
+
+/* A thread stands that was left alone with a step: 1 where this stop is the step's own. */
+int cf_watch_late(struct cf_watch *w, struct thread *t, int status);
 
 /* ---- watch_traps.c ---- */
 
-/* Puts the trap in, or what stood there back, by a thread that stands. -1 with errno. */
-int cf_watch_poke(pid_t tid, struct trap *trap, int in);
+/* Puts the trap in, or what stood there back unless another point has its trap there, by a thread
+   of the process that stands. -1 with errno. */
+int cf_watch_poke(const struct process *p, pid_t tid, struct trap *trap, int in);
 
 /* For cf_watch_refused(), where errno is of that kind. */
 void cf_watch_note_refusal(struct cf_watch *w);

@@ -96,19 +96,23 @@ static int get(pid_t tid, uint64_t at, uint64_t *word)
 static int run_until(struct thread *t, uint64_t until)
 {
     for (int i = 0; i < MOST; i++) {
+        const int number = t->signal; /* one that cannot wait */
         siginfo_t info;
         uint64_t pc;
         int status;
 
-        if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) != 0 ||
+        t->signal = 0;
+        if (ptrace(PTRACE_CONT, t->tid, NULL, (long)number) != 0 ||
             waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0 ||
             cf_reap_stop(t->tid, &status, __WALL) == 0)
             return -1; /* it has ended */
-        if (status >> 16)
+        if (status >> 16) {
+            t->halted |= status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
             continue;
+        }
         if (WSTOPSIG(status) == SIGTRAP && cf_watch_arch_pc(t->tid, &pc) == 0 && pc == until)
             return 0;
-        t->signal = WSTOPSIG(status); /* one that cannot be blocked: kept until it goes on */
+        t->signal = WSTOPSIG(status);
     }
     return -1;
 }
@@ -118,10 +122,9 @@ static int run_until(struct thread *t, uint64_t until)
 static int borrow(struct thread *t, struct user_regs_struct *r, uint64_t until)
 {
     struct user_regs_struct own;
-    uint64_t mask;
     int status;
 
-    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &own) != 0 || cf_watch_block(t->tid, &mask) != 0)
+    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &own) != 0 || cf_watch_mask(t) != 0)
         return -1;
     r->orig_rax = (unsigned long long)-1; /* in no system call that would be made again */
     status = ptrace(PTRACE_SETREGS, t->tid, NULL, r) != 0 || run_until(t, until) != 0 ||
@@ -129,7 +132,7 @@ static int borrow(struct thread *t, struct user_regs_struct *r, uint64_t until)
                  ? -1
                  : 0;
     (void)ptrace(PTRACE_SETREGS, t->tid, NULL, &own);
-    cf_watch_unblock(t->tid, mask);
+    cf_watch_unmask(t);
     return status;
 }
 

@@ -15,21 +15,41 @@
 #include "capture/watch/watch_parts.h"
 #include "capture/watch/watch_symbol.h"
 
-int cf_watch_poke(pid_t tid, struct trap *trap, int in)
+/* Another trap that stands at the same address, or NULL. */
+static const struct trap *same(const struct process *p, const struct trap *trap)
 {
+    for (unsigned i = 0; i <= CF_WATCH_POINTS; i++) {
+        const struct trap *other = i < CF_WATCH_POINTS ? &p->trap[i] : &p->entry;
+
+        if (other != trap && other->in && other->addr == trap->addr)
+            return other;
+    }
+    return NULL;
+}
+
+int cf_watch_poke(const struct process *p, pid_t tid, struct trap *trap, int in)
+{
+    const struct trap *other = same(p, trap);
     uint64_t value, mask;
     const unsigned bytes = cf_watch_arch_trap(&value);
     long word;
 
-    mask = ((uint64_t)1 << 8 * bytes) - 1;
-    errno = 0;
-    word = ptrace(PTRACE_PEEKTEXT, tid, trap->addr, NULL);
-    if (errno)
-        return -1;
-    if (in)
-        trap->word = word;
-    word = (long)(((uint64_t)word & ~mask) | ((in ? value : (uint64_t)trap->word) & mask));
-    return (int)ptrace(PTRACE_POKETEXT, tid, trap->addr, word);
+    if (!other) {
+        mask = ((uint64_t)1 << 8 * bytes) - 1;
+        errno = 0;
+        word = ptrace(PTRACE_PEEKTEXT, tid, trap->addr, NULL);
+        if (errno)
+            return -1;
+        if (in)
+            trap->word = word;
+        word = (long)(((uint64_t)word & ~mask) | ((in ? value : (uint64_t)trap->word) & mask));
+        if (ptrace(PTRACE_POKETEXT, tid, trap->addr, word) != 0)
+            return -1;
+    } else if (in) {
+        trap->word = other->word;
+    }
+    trap->in = in;
+    return 0;
 }
 
 static void warn_once(struct cf_watch *w, unsigned i, const char *what)
@@ -111,7 +131,7 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
             continue;
         if (point->kind == CF_WATCH_BREAK) {
             p->trap[i].addr = addr;
-            if (!is_code(p->pid, addr) || cf_watch_poke(tid, &p->trap[i], 1) != 0) {
+            if (!is_code(p->pid, addr) || cf_watch_poke(p, tid, &p->trap[i], 1) != 0) {
                 p->trap[i].addr = 0;
                 cf_watch_note_refusal(w);
                 if (!w->refused)
@@ -137,7 +157,7 @@ void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid)
         return;
     p->entry.addr = cf_watch_entry(p->pid);
     cf_watch_note_refusal(w);
-    if (p->entry.addr && cf_watch_poke(tid, &p->entry, 1) != 0)
+    if (p->entry.addr && cf_watch_poke(p, tid, &p->entry, 1) != 0)
         p->entry.addr = 0;
 }
 
@@ -187,7 +207,7 @@ int cf_watch_on_entry(struct cf_watch *w, struct thread *t)
         pc != p->entry.addr + cf_watch_arch_behind())
         return 0;
     (void)cf_watch_arch_set_pc(t->tid, p->entry.addr);
-    (void)cf_watch_poke(t->tid, &p->entry, 0);
+    (void)cf_watch_poke(p, t->tid, &p->entry, 0);
     p->entry.addr = 0;
     place(w, p, t->tid, 1);
     cf_watch_arm(w, t, 1);
