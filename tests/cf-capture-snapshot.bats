@@ -383,6 +383,192 @@ data_stops() {
     [[ $status != 3 ]] || without "$stderr"
 }
 
+# points: ./points, what a thread may be at when it comes to a point
+points() {
+    [[ $(uname -m) == x86_64 ]] || skip "its instructions are those of x86-64"
+    cat >points.c <<'END'
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile long cell;
+char filled[64];
+void f(long *), g(long *), fault(void), flags(void), fill(void), add(void), here(long *);
+long call(long number, long a, long b, long c);
+__asm__(".globl f, g, fault, flags, fill, fills, add, here, call, calls\n"
+        "f:\ng: push %rbx\n incq (%rdi)\n pop %rbx\n ret\n"
+        "fault: movl $1, 0\n ret\n"
+        "flags: pushf\n popf\n ret\n"
+        "fill: mov $filled, %edi\n mov $64, %ecx\n mov $7, %al\nfills: rep stosb\n ret\n"
+        "add: incq cell(%rip)\n ret\n"
+        "here: lock incq (%rdi)\n ret\n"
+        "call: mov %rdi, %rax\n mov %rsi, %rdi\n mov %rdx, %rsi\n mov %rcx, %rdx\ncalls: syscall\n ret\n");
+static sigjmp_buf back;
+static volatile int got, wrong;
+static long *shared;
+static int ends[2];
+static void on_fault(int number) { siglongjmp(back, number); }
+static void on_queued(int number, siginfo_t *i, void *u)
+{
+    (void)u;
+    got++;
+    wrong += number != SIGRTMIN || i->si_code != SI_QUEUE || i->si_value.sival_int != 77;
+}
+static void *loop(void *arg) { for (;;) here(shared); return arg; }
+static void *reads(void *arg) { char c; call(SYS_read, ends[0], (long)&c, 1); return arg; }
+int main(int argc, char **argv)
+{
+    const pid_t self = getpid();
+    long n = 0;
+    int status = 0;
+    pid_t child;
+    pthread_t t;
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    alarm(600); /* means never */
+    switch (argv[1][0]) {
+    case 't': for (int i = 0; i < 3; i++) f(&n); printf("%ld\n", n); break;
+    case 'h': signal(SIGSEGV, on_fault); /* falls through */
+    case 'c': if (!sigsetjmp(back, 1)) fault(); puts("handled"); break;
+    case 'p': flags(); puts("alive"); break;
+    case 'r': fill(); fill(); for (int i = 0; i < 64; i++) n += filled[i]; printf("%ld\n", n); break;
+    case 'w': for (int i = 0; i < 10; i++) add(); printf("%ld\n", cell); break;
+    case 'q': /* signals come while it goes through here() */
+        sigaction(SIGRTMIN, &(struct sigaction){.sa_sigaction = on_queued, .sa_flags = SA_SIGINFO}, NULL);
+        if (fork() == 0) {
+            for (int i = 0; i < 200; i++) {
+                while (sigqueue(self, SIGRTMIN, (union sigval){.sival_int = 77}) != 0) usleep(100);
+                usleep(200);
+            }
+            _exit(0);
+        }
+        while (waitpid(-1, &status, WNOHANG) == 0) here(&n);
+        printf("%d %d\n", got, wrong);
+        break;
+    case 's': /* what goes through here() is stopped: how often it went on */
+        if ((child = fork()) == 0) { for (int i = 0; i < 3; i++) pthread_create(&t, NULL, loop, NULL); for (;;) pause(); }
+        for (int i = 0; i < 20; i++) {
+            while (*(volatile long *)shared < 3 * i) usleep(100);
+            kill(child, SIGSTOP);
+            waitpid(child, &status, WUNTRACED);
+            n = *(volatile long *)shared;
+            usleep(30000);
+            wrong += *(volatile long *)shared != n;
+            kill(child, SIGCONT);
+        }
+        kill(child, SIGKILL);
+        printf("%d\n", wrong);
+        break;
+    case 'f': /* a child goes on from the point, and meets it */
+        if ((child = (pid_t)call(SYS_fork, 0, 0, 0)) == 0) { for (int i = 0; i < 5; i++) call(SYS_getppid, 0, 0, 0); _exit(0); }
+        waitpid(child, &status, 0);
+        printf("%d\n", status);
+        break;
+    case 'v': /* a child that has its parent's memory ends at the point */
+        if ((child = vfork()) == 0) call(SYS_exit_group, 0, 0, 0);
+        waitpid(child, &status, 0);
+        for (int i = 0; i < 5; i++) call(SYS_getppid, 0, 0, 0);
+        printf("%d\n", status);
+        break;
+    case 'a': /* a thread waits in the kernel at the point, and others come to it */
+        if (pipe(ends) != 0) return 1;
+        pthread_create(&t, NULL, reads, NULL);
+        usleep(200000); /* or they come earlier, which must do, too */
+        for (int i = 0; i < 5; i++) call(SYS_getppid, 0, 0, 0);
+        if (write(ends[1], "x", 1) != 1) return 1;
+        pthread_join(t, NULL);
+        puts("joined");
+    }
+    return 5;
+}
+END
+    cc -O1 -w -no-pie -pthread -o points points.c
+}
+
+# at PLACE... -- MODE [ARGUMENT]: ./points
+at() {
+    local events=()
+    while [[ $1 != -- ]]; do
+        events+=(-e "$1")
+        shift
+    done
+    run --separate-stderr snap "${events[@]}" -- ./points "${@:2}"
+    # shellcheck disable=SC2154
+    echo "status $status: $output $stderr" >&2
+}
+
+@test "events: several at one instruction are one snapshot, and the program is as it was" {
+    points
+    at break:f break:g -- t
+    [[ $status == 5 && $(count snapshot) == 3 ]]
+    is 3
+    at break:f break:f -- t
+    [[ $status == 5 && $(count snapshot) == 3 ]]
+    is 3
+    run -5 --separate-stderr snap -e break:f -e break:g -n 1 -- ./points t
+    is 3
+    run -5 --separate-stderr snap -e break:_start -e break:nowhere -n 1 -- ./points t
+    is 3
+}
+
+@test "events: an instruction that faults, which the program handles or not" {
+    points
+    at break:fault -- h
+    [[ $status == 5 && $(count snapshot) == 1 ]]
+    is handled
+    at break:fault -- c
+    [[ $status == 139 && $(count snapshot) == 1 ]]
+}
+
+@test "events: signals that come at an instruction come once, and as they were sent" {
+    points
+    at break:here -- q
+    [[ $status == 5 ]]
+    is '200 0'
+}
+
+@test "events: what is stopped at an instruction stays so" {
+    points
+    at break:here -- s
+    [[ $status == 5 ]]
+    is 0
+}
+
+@test "events: an instruction that writes data which are watched, too" {
+    data_stops
+    points
+    at break:add write:cell:8 -- w
+    [[ $status == 5 && $(count snapshot) == 20 ]]
+    is 10
+}
+
+@test "events: a repeated string instruction is executed once; flags that are pushed are the program's" {
+    points
+    at break:fills -- r
+    [[ $status == 5 && $(count snapshot) == 2 ]]
+    is 448
+    at break:flags -- p
+    [[ $status == 5 && $(count snapshot) == 1 ]]
+    is alive
+}
+
+@test "events: a system call that makes a child, ends one, or waits: none slips past" {
+    points
+    at break:calls -- f
+    [[ $status == 5 && $(count snapshot) == 6 ]]
+    is 0
+    at break:calls -- v
+    [[ $status == 5 && $(count snapshot) == 6 ]]
+    is 0
+    at break:calls -- a
+    [[ $status == 5 && $(count snapshot) == 6 ]]
+    is joined
+}
+
 @test "events: debug registers that stop nothing are refused" {
     [[ $(uname -m) == x86_64 ]] || skip "the stand-in is for x86-64"
     untold_breakpoints
