@@ -564,8 +564,8 @@ at() {
     at break:calls -- v
     [[ $status == 5 && $(count snapshot) == 6 ]]
     is 0
-    at break:calls -- a
-    [[ $status == 5 && $(count snapshot) == 6 ]]
+    calm 5 -e break:calls -- ./points a
+    [[ $(count snapshot) == 6 ]]
     is joined
 }
 
