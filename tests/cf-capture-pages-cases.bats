@@ -432,6 +432,15 @@ END
     done
 }
 
+@test "threads whose children call the function too: who has ended by the time it is said to be born is gone" {
+    cc -D_GNU_SOURCE -O1 -pthread -o "$D/crowd" "$BATS_TEST_DIRNAME/told/crowd.c"
+    pagectl
+    # untraced threads that are waited for cost a tenth of a second at each stop, and their sample
+    run -5 --separate-stderr pages -n 10 --call 50 --group 100 -o p.cf -- "$D/crowd" 4 f clock
+    [[ $stderr != *'ended by signal'* && $stderr != *'did not stop'* ]] || fail "$stderr"
+    [ "$(samples p.cf | wc -l)" -gt 1 ]
+}
+
 # borne MODE [ARGUMENT...]: times the program that looks whether that changes anything in it
 borne() {
     local mode=$1

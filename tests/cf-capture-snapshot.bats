@@ -377,6 +377,70 @@ END
     [ "$(count snapshot)" -gt 3 ]
 }
 
+@test "events: a child with another parent, one made at the trap itself, and one that ends there by vfork" {
+    local place mode
+    cat >born.c <<'END'
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+long call(long number, long a, long b, long c);
+#if defined(__x86_64__)
+__asm__(".globl call\ncall: mov %rdi, %rax\n mov %rsi, %rdi\n mov %rdx, %rsi\n mov %rcx, %rdx\n xor %r10, %r10\n"
+        "traps: syscall\n ret");
+#elif defined(__aarch64__)
+__asm__(".globl call\ncall: mov x8, x0\n mov x0, x1\n mov x1, x2\n mov x2, x3\n mov x3, 0\n mov x4, 0\n"
+        "traps: svc 0\n ret");
+#endif
+int main(int argc, char **argv)
+{
+    int status = 0, gone[2];
+    char end;
+    pid_t child;
+    (void)argc;
+    switch (argv[1][0]) {
+    case 'p': /* a sibling, of which only the end of the pipe tells: 2 calls */
+        if (pipe(gone) != 0 || call(SYS_getppid, 0, 0, 0) <= 0)
+            return 1;
+        child = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+        if (child == 0) {
+            call(SYS_getppid, 0, 0, 0);
+            _exit(write(gone[1], "x", 1) != 1);
+        }
+        close(gone[1]);
+        return read(gone[0], &end, 1) == 1 ? 5 : 2;
+    case 'f': /* 1 call that makes the child, 6 in it */
+        child = (pid_t)call(SYS_clone, SIGCHLD, 0, 0);
+        if (child == 0) {
+            for (int i = 0; i < 5; i++)
+                call(SYS_getppid, 0, 0, 0);
+            call(SYS_exit_group, 7, 0, 0);
+        }
+        break;
+    default: /* 1 call in the child, 5 afterwards */
+        child = vfork();
+        if (child == 0)
+            call(SYS_exit_group, 7, 0, 0);
+        for (int i = 0; i < 5; i++)
+            call(SYS_getppid, 0, 0, 0);
+        break;
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 5 : 2;
+}
+END
+    cc -D_GNU_SOURCE -O1 -no-pie -o born born.c
+    place=$(nm born | awk '$3 == "traps" { print $1 }')
+    for mode in p:2 f:7 v:6; do
+        run --separate-stderr snap -e "break:0x$place" -- ./born "${mode%:*}"
+        [ "$status" = 5 ] || fail "$mode: status $status" "$stderr"
+        [ "$(count snapshot)" = "${mode#*:}" ] || fail "$mode: $(count snapshot) snapshots"
+    done
+}
+
 # data_stops: or the test is skipped
 data_stops() {
     run --separate-stderr snap -e write:optind -- sh -c "exec date -u +x"

@@ -253,7 +253,6 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
 {
     struct thread *t = cf_watch_add_thread(w, tid);
     const int event = status >> 16, number = WSTOPSIG(status);
-    unsigned long message;
     int hit = 0, stepped;
 
     t->stopped = 1;
@@ -268,13 +267,12 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
     case PTRACE_EVENT_CLONE:
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
-        if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0)
-            (void)cf_watch_add_thread(w, (pid_t)message);
+        cf_watch_add_born(w, tid);
         break;
     case PTRACE_EVENT_STOP:
         t->group = number != SIGTRAP;
         if (t->fresh)
-            cf_watch_arm(w, t, 1);
+            cf_watch_complete(w, t);
         t->fresh = 0;
         break;
     default:
@@ -364,7 +362,7 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
         (void)cf_watch_handle(w, ended, arg);
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
-            moving += !w->thread[i].stopped && !memchr("DZ", cf_watch_state(w->thread[i].tid), 2);
+            moving += !w->thread[i].stopped && !memchr("DZ", cf_watch_state(w->thread[i].tid), 3);
         if (!moving || cf_watch_now_ms() >= until)
             return moving;
         cf_watch_rest();

@@ -20,8 +20,11 @@ struct trap {
     int out;       /* was taken out for good; who had hit it before that is still to be told */
 };
 
+enum { ENDED_KEPT = 32 };
+
 struct process {
     pid_t pid;
+    uint64_t program; /* see cf_watch_program() */
     struct trap trap[CF_WATCH_POINTS];
     struct trap entry; /* while symbols may be those of libraries that are not loaded yet */
     unsigned placed;   /* bits of points */
@@ -54,6 +57,8 @@ struct cf_watch {
     struct process *process;
     struct thread *thread;
     size_t processes, process_room, threads, thread_room;
+    struct process ended[ENDED_KEPT]; /* of whose children the first stop may be to come */
+    size_t ends;
     int stopping;
     int single;                      /* see cf_watch_single() */
     unsigned begun;                  /* programs */
@@ -76,9 +81,17 @@ struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid);
    the others; 0 when it is gone. */
 char cf_watch_state(pid_t tid);
 
+/* The same in all processes that have come by fork of one that began a program, and hardly in any
+   other: of the addresses and random bytes that the kernel gave it then. 0: it cannot be read. */
+uint64_t cf_watch_program(pid_t pid);
+
 /* Adds it, unless it is known, and its process. Like cf_watch_drop_thread() it moves the lists. */
 struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid);
 void cf_watch_drop_thread(struct cf_watch *w, pid_t tid);
+
+/* Adds what the thread's stop says that it brought forth, unless that has ended already: its stops
+   may come first. */
+void cf_watch_add_born(struct cf_watch *w, pid_t tid);
 
 /* ---- watch.c ---- */
 
@@ -106,6 +119,10 @@ int cf_watch_late(struct cf_watch *w, struct thread *t, int status);
 /* Puts the trap in, or what stood there back unless another point has its trap there, by a thread
    of the process that stands. -1 with errno. */
 int cf_watch_poke(const struct process *p, pid_t tid, struct trap *trap, int in);
+
+/* For a thread that stands at its beginning: sets its debug registers, and puts the traps in that a
+   process lacks which is a copy of another: they were out while that one made a step. */
+void cf_watch_complete(struct cf_watch *w, const struct thread *t);
 
 /* For cf_watch_refused(), where errno is of that kind. */
 void cf_watch_note_refusal(struct cf_watch *w);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 
 #include "capture/watch/watch_parts.h"
 
@@ -39,10 +40,42 @@ struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid)
     return NULL;
 }
 
-/* A process that begins has the memory of its parent, traps included. */
+uint64_t cf_watch_program(pid_t pid)
+{
+    uint64_t key = 0, word;
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
+    f = fopen(path, "re");
+    while (f && fread(&word, sizeof word, 1, f) == 1)
+        key = (key ^ word) * 0x100000001b3; /* FNV-1a, word by word */
+    if (f)
+        fclose(f);
+    return key;
+}
+
+/* Whose memory a new process has: its parent's, unless the one that made it is gone by now, or gave
+   it another parent (CLONE_PARENT). Then any process of the same program has the same traps. */
+static const struct process *origin(struct cf_watch *w, uint64_t program, pid_t parent)
+{
+    const struct process *from = cf_watch_find_process(w, parent);
+
+    if (!program || (from && from->program == program))
+        return from;
+    for (size_t i = 0; i < w->processes; i++)
+        if (w->process[i].program == program)
+            return &w->process[i];
+    for (unsigned i = 0; i < ENDED_KEPT; i++)
+        if (w->ended[i].program == program)
+            return &w->ended[i];
+    return NULL;
+}
+
 static void add_process(struct cf_watch *w, pid_t pid, pid_t parent)
 {
     const struct process *from;
+    struct process *p;
 
     if (cf_watch_find_process(w, pid))
         return;
@@ -50,9 +83,10 @@ static void add_process(struct cf_watch *w, pid_t pid, pid_t parent)
         w->process_room = w->process_room ? 2 * w->process_room : 8;
         w->process = cf_need(w->tool, realloc(w->process, w->process_room * sizeof *w->process));
     }
-    from = cf_watch_find_process(w, parent);
-    w->process[w->processes] = from ? *from : (struct process){0};
-    w->process[w->processes++].pid = pid;
+    from = origin(w, cf_watch_program(pid), parent);
+    p = &w->process[w->processes++];
+    *p = from ? *from : (struct process){0};
+    p->pid = pid;
 }
 
 struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid)
@@ -82,6 +116,30 @@ struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid)
     return t;
 }
 
+/* Whether something of it is still to come to us. A zombie whose end we know is not traced. */
+static int is_traced(pid_t tid)
+{
+    char path[64], line[256];
+    int tracer = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/status", tid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        (void)sscanf(line, "TracerPid: %d", &tracer);
+    if (f)
+        fclose(f);
+    return tracer != 0;
+}
+
+void cf_watch_add_born(struct cf_watch *w, pid_t tid)
+{
+    unsigned long born;
+
+    if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born) == 0 && is_traced((pid_t)born))
+        (void)cf_watch_add_thread(w, (pid_t)born);
+}
+
 void cf_watch_drop_thread(struct cf_watch *w, pid_t tid)
 {
     struct thread *t = cf_watch_find_thread(w, tid);
@@ -96,6 +154,7 @@ void cf_watch_drop_thread(struct cf_watch *w, pid_t tid)
         left += w->thread[i].pid == pid;
     for (size_t i = 0; !left && i < w->processes; i++)
         if (w->process[i].pid == pid) {
+            w->ended[w->ends++ % ENDED_KEPT] = w->process[i];
             w->process[i] = w->process[--w->processes];
             break;
         }

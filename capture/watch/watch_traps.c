@@ -150,7 +150,7 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
 
 void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid)
 {
-    *p = (struct process){.pid = p->pid};
+    *p = (struct process){.pid = p->pid, .program = cf_watch_program(p->pid)};
     w->begun++;
     place(w, p, tid, 0);
     if (p->placed == (1u << w->points) - 1 || w->released)
@@ -169,6 +169,30 @@ void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on)
         cf_watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
         errno != ESRCH)
         cf_warn(w->tool, "%s: debug registers: %s", w->option, strerror(errno));
+}
+
+void cf_watch_complete(struct cf_watch *w, const struct thread *t)
+{
+    /* a further thread of a process finds all as it should be */
+    struct process *p = cf_watch_find_process(w, t->tid);
+    uint64_t value;
+    const unsigned bytes = cf_watch_arch_trap(&value);
+    const uint64_t mask = ((uint64_t)1 << 8 * bytes) - 1;
+
+    for (unsigned i = 0; p && !w->released && i < w->points; i++) {
+        struct trap *trap = &p->trap[i];
+
+        errno = 0;
+        if (trap->addr && !trap->out) {
+            const long word = ptrace(PTRACE_PEEKTEXT, t->tid, trap->addr, NULL);
+
+            trap->in = errno ? trap->in : ((uint64_t)word & mask) == value;
+        }
+    }
+    for (unsigned i = 0; p && !w->released && i < w->points; i++)
+        if (p->trap[i].addr && !p->trap[i].out && !p->trap[i].in)
+            (void)cf_watch_poke(p, t->tid, &p->trap[i], 1);
+    cf_watch_arm(w, t, 1);
 }
 
 int cf_watch_data_stops(void)
