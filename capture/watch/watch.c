@@ -112,7 +112,7 @@ void cf_watch_tell(struct cf_watch *w)
                     w->option, symbol);
         }
     }
-    if (w->shared && !w->tool->quiet)
+    if (w->shared)
         cf_warn(w->tool, "%llu accesses came while another was served and share its snapshot",
                 (unsigned long long)w->shared);
 }
