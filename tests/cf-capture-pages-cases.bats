@@ -433,11 +433,16 @@ END
 }
 
 @test "threads whose children call the function too: who has ended by the time it is said to be born is gone" {
+    local n
     cc -D_GNU_SOURCE -O1 -pthread -o "$D/crowd" "$BATS_TEST_DIRNAME/told/crowd.c"
     pagectl
-    # untraced threads that are waited for cost a tenth of a second at each stop, and their sample
-    run -5 --separate-stderr pages -n 10 --call 50 --group 100 -o p.cf -- "$D/crowd" 4 f clock
-    [[ $stderr != *'ended by signal'* && $stderr != *'did not stop'* ]] || fail "$stderr"
+    # threads that are awaited for ever cost a tenth of a second and the sample at each stop: no end comes;
+    # where a busy machine alone keeps one from stopping, once more
+    for n in {1..20}; do
+        run --separate-stderr pages -n 10 --call 50 --group 100 -o p.cf -- "$D/crowd" 4 f clock
+        [[ $status == 1 && $stderr == *'did not stop at the entry'* ]] || break
+    done
+    [[ $status == 5 && $stderr != *'ended by signal'* ]] || fail "status $status" "$stderr"
     [ "$(samples p.cf | wc -l)" -gt 1 ]
 }
 

@@ -25,6 +25,8 @@ static pthread_barrier_t all;
 
 __attribute__((noipa)) static void observed(void)
 {
+    for (volatile int i = 0; with_children && i < 3000; i++)
+        ; /* it is not over at once: stops of others come between */
     *now += 1000;
     calls++;
 }
