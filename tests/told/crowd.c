@@ -5,7 +5,8 @@
  *
  *   crowd THREADS [f] CLOCK
  *
- * With f each has children now and then, which call it once and end. Ends with 5 when each made all its calls. A call takes 1000 of the clock.
+ * With f each has children now and then, which call it once and end. Ends with 5 when each made all
+ * its calls. A call takes 1000 of the clock.
  */
 #include <fcntl.h>
 #include <pthread.h>
