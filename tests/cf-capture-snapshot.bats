@@ -633,6 +633,60 @@ at() {
     is joined
 }
 
+@test "events: an instruction whose page another thread of the program provides" {
+    [[ $(uname -m) == x86_64 ]] || skip "its instructions are those of x86-64"
+    cat >page.c <<'END'
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void touch(char *), fill(char *);
+__asm__(".globl touch, fill, fills\ntouch: movb $1, (%rdi)\n ret\n"
+        "fill: mov $8192, %ecx\n mov $7, %al\nfills: rep stosb\n ret\n");
+static int fd;
+static void *provide(void *arg)
+{
+    static char page[4096];
+    for (struct uffd_msg m;;)
+        if (read(fd, &m, sizeof m) == sizeof m) {
+            struct uffdio_copy c = {.dst = m.arg.pagefault.address & -4096UL, .src = (unsigned long)page, .len = 4096};
+            ioctl(fd, UFFDIO_COPY, &c);
+        }
+    return arg;
+}
+int main(int argc, char **argv)
+{
+    struct uffdio_api api = {.api = UFFD_API};
+    char *area = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct uffdio_register r = {.range = {(unsigned long)area, 4 * 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+    pthread_t t;
+    alarm(600); /* means never */
+    fd = (int)syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY */);
+    if (fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 || ioctl(fd, UFFDIO_REGISTER, &r) != 0)
+        return 77;
+    pthread_create(&t, NULL, provide, NULL);
+    for (int i = 0; argc == 1 && i < 4; i++) touch(area + i * 4096);
+    if (argc > 1) fill(area);
+    printf("%d\n", area[1]);
+    fflush(stdout);
+    _exit(5);
+}
+END
+    cc -O1 -w -no-pie -pthread -o page page.c
+    run ./page
+    [[ $status != 77 ]] || skip "userfaultfd is not allowed here"
+    run -5 --separate-stderr snap -e break:touch -- ./page
+    is 0
+    [ "$(count snapshot)" -ge 4 ]
+    # a string goes on from the page that was awaited
+    run -5 --separate-stderr snap -e break:fills -- ./page all
+    is 7
+    [ "$(count snapshot)" -lt 100 ]
+}
+
 @test "events: debug registers that stop nothing are refused" {
     [[ $(uname -m) == x86_64 ]] || skip "the stand-in is for x86-64"
     untold_breakpoints

@@ -108,8 +108,9 @@ static int is_done(struct cf_watch *w, struct thread *t, enum cf_watch_way way, 
     return 1;
 }
 
-/* Until the instruction is executed, or something is known that prevents it. */
-static void execute(struct cf_watch *w, struct thread *t, enum cf_watch_way way, uint64_t behind)
+/* Until the instruction is executed, or something is known that prevents it. 1 where it waited in the
+   kernel and is not executed. */
+static int execute(struct cf_watch *w, struct thread *t, enum cf_watch_way way, uint64_t behind)
 {
     const int request = way == CF_WAY_CALL     ? PTRACE_SYSCALL
                         : way == CF_WAY_STRING ? PTRACE_CONT
@@ -122,35 +123,35 @@ static void execute(struct cf_watch *w, struct thread *t, enum cf_watch_way way,
 
         t->signal = 0;
         if (ptrace(request, t->tid, NULL, (long)number) != 0)
-            return;
+            return 0;
         while ((a = await(t->tid, &status)) == WAITS && request != PTRACE_SINGLESTEP)
-            given_up = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0; /* it hits again */
+            given_up = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0;
         if (a == WAITS) {
             t->stopped = 0;
             t->step = STEP_TO_MAKE;
         }
         if (a != STANDS)
-            return;
+            return 0;
         event = status >> 16;
         number = WSTOPSIG(status);
         if (event) {
             t->halted |= event == PTRACE_EVENT_STOP && number != SIGTRAP;
             if (given_up)
-                return;
+                return 1;
         } else if (number == (SIGTRAP | 0x80)) {
             cf_watch_on_call(w, t);
             t->entered = t->from;
-            return;
+            return 0;
         } else if (number != SIGTRAP) {
             t->signal = number;
             if (number != SIGSTOP) /* which cannot wait: it has to go through to the stop */
-                return;
+                return 0;
         } else {
             const int done = is_done(w, t, way, behind);
 
             t->signal = done < 0 ? number : 0;
             if (done)
-                return;
+                return 0;
         }
     }
 }
@@ -174,14 +175,16 @@ static void step_over(struct cf_watch *w, struct thread *t)
 {
     const struct process *p = cf_watch_find_process(w, t->pid);
     struct trap end = {0};
+    int waited;
     enum cf_watch_way way = cf_watch_arch_way(t->tid, t->from, &end.addr);
 
     if (way == CF_WAY_STRING && cf_watch_poke(p, t->tid, &end, 1) != 0)
         way = CF_WAY_STEP;
-    if (cf_watch_mask(t) == 0)
-        execute(w, t, way, end.addr);
+    waited = cf_watch_mask(t) == 0 && execute(w, t, way, end.addr);
     if (end.in)
         (void)cf_watch_poke(p, t->tid, &end, 0);
+    if (waited && way == CF_WAY_STRING) /* alone, up to the page; with the rest it hits again */
+        (void)execute(w, t, CF_WAY_STEP, 0);
     if (t->step == NO_STEP)
         cf_watch_unmask(t);
 }
