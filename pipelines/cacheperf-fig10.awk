@@ -12,14 +12,16 @@ function y(value) {
 }
 
 function line(value, dash) {
-    printf "<line x1=\"40\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#999\"%s/>", right, y(value), y(value), dash
-    printf "<text x=\"34\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", y(value) + 4, value
+    printf "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#999\"%s/>", LEFT, right, y(value), y(value), dash
+    printf "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", LEFT - 6, y(value) + 4, value
 }
 
 BEGIN {
     FS = ","
     WIDE = 34
     HIGH = 200
+    LEFT = 56
+    LEGEND = 120
     split("#4477aa #ee7733 #228833 #aa3377", colours, " ")
 }
 NR > 1 && $2 != "alone" && $2 != "trace" {
@@ -35,15 +37,22 @@ NR > 1 && $2 != "alone" && $2 != "trace" {
     top = $6 > top ? $6 : top
 }
 END {
-    top = top < 1.5 ? 1.5 : int(top * 2 + 1) / 2
+    for (apart = 0.5; top > 6 * apart; apart *= 2)
+        ;
+    top = top < 1.5 ? 1.5 : (int(top / apart) + 1) * apart
     step = modes * WIDE + 30 < 96 ? 96 : modes * WIDE + 30
     program[++programs] = "geometric mean"
-    right = 50 + programs * step
+    right = LEFT + 10 + programs * step
+    if (right < LEFT + modes * LEGEND)
+        right = LEFT + modes * LEGEND
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", right, HIGH + 70
-    for (v = 0; v <= top; v += 0.5)
-        line(v, v == 1 ? "" : " stroke-dasharray=\"2 4\"")
+    printf "<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">processor time, that of the program alone is 1</text>\n", 30 + HIGH / 2
+    for (v = 0; v <= top; v += apart)
+        if (v != 1)
+            line(v, " stroke-dasharray=\"2 4\"")
+    line(1, "")
     for (p = 1; p <= programs; p++) {
-        x = 40 + (step - modes * WIDE) / 2 + (p - 1) * step
+        x = LEFT + (step - modes * WIDE) / 2 + (p - 1) * step
         for (m = 1; m <= modes; m++) {
             v = p == programs ? exp(product[mode[m]] / (programs - 1)) : value[program[p], mode[m]]
             if (v > 0)
@@ -53,6 +62,6 @@ END {
     }
     for (m = 1; m <= modes; m++)
         printf "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", \
-            40 + (m - 1) * 120, HIGH + 55, colour[mode[m]], 56 + (m - 1) * 120, HIGH + 64, mode[m]
+            LEFT + (m - 1) * LEGEND, HIGH + 55, colour[mode[m]], LEFT + 16 + (m - 1) * LEGEND, HIGH + 64, mode[m]
     print "</svg>"
 }
