@@ -16,7 +16,7 @@
 #   fig3, fig5, fig10, fig11, fig12   programs beside three co-runners: bbprof-beside.mk
 #   workingset  the smallest k whose runtime is within 2 % of that with all pages cached
 #
-# Each is a .csv, and the figures a .svg; profile/NAME.png are the 40 best pages of each profile, text and
+# Each is a .csv, and the figures a .svg; profile/NAME.png are the pages of each profile, text and
 # data of the program among them. All runtimes are cycles of the model (cf-pages(1), and for programs
 # beside others cf-cache(1) and cf-latency(1)): none was measured, and no kernel module is needed.
 #

@@ -873,6 +873,10 @@ page_rows() {
     cf-rank -q --by page --value gain --top 1 --picture one.svg p.cf >/dev/null
     [ -s one.svg ]
     run ! cmp -s one.svg gains.svg
+    # and a page that calls it so
+    cf-rank -q --by page --value gain --html gains.html p.cf >/dev/null
+    grep -q 'no run shows the working set, the knee of gains is at 1' gains.html
+    run ! grep -q 'a working set of' gains.html
 }
 
 @test "--value gain: without one page each, what its lack costs" {

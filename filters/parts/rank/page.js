@@ -74,7 +74,7 @@ function drawCurve(g, outer, height) {
   const y = axes(g, width, height, most, last, inPercent, 'best pages that are ' + curves.map(c => c[1]).join(' or '));
   g.fillStyle = css('--pale');
   if ('every' in data) for (let x = LEFT; x < LEFT + width; x += 10) g.fillRect(x, y(unit * data.every), Math.min(6, LEFT + width - x), 1);
-  if (data.best.length && data.set <= last) {
+  if (data.by_run && data.set <= last) {
     const x = LEFT + data.set * width / last, right = x < LEFT + width / 2;
     g.fillRect(x, TOP, 1, height);
     g.textAlign = right ? 'left' : 'right';

@@ -60,7 +60,8 @@ struct rank_drawing {
     struct cf_bars bars;
     const char *value;                /* name of what is ranked by */
     const struct cf_profile *profile; /* whose first pages the bars are, in their order; or NULL */
-    size_t set;                       /* working set of the profile */
+    size_t set;                       /* working set of the profile, */
+    int set_by_run;                   /* which a run with the best k has shown */
 };
 
 void rank_draw(const struct rank *k, const struct cf_ranked *r);

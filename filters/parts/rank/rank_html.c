@@ -45,8 +45,8 @@ static void write_data(const void *what, FILE *out)
     }
     fputc(']', out);
     if (p) {
-        fprintf(out, ",\n\"set\":%zu,\"only\":%s", d->set,
-                p->mode == CF_PAGES_ONLY ? "true" : "false");
+        fprintf(out, ",\n\"set\":%zu,\"by_run\":%s,\"only\":%s", d->set,
+                d->set_by_run ? "true" : "false", p->mode == CF_PAGES_ONLY ? "true" : "false");
         if (p->none.count)
             fprintf(out, ",\"none\":%.9g", cf_runtimes_mean(&p->none));
         if (p->all.count)

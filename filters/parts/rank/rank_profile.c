@@ -130,7 +130,7 @@ static void print(const struct rank *k, const struct cf_profile *p, size_t set)
     }
 }
 
-static void draw(const struct rank *k, const struct cf_profile *p, size_t set)
+static void draw(const struct rank *k, const struct cf_profile *p, size_t set, enum set_by by)
 {
     static const struct cf_drawings drawings = {rank_profile_picture, rank_html, NULL};
     const size_t count = k->o.top_assumed || k->o.top > p->pages ? p->pages : (size_t)k->o.top;
@@ -140,7 +140,8 @@ static void draw(const struct rank *k, const struct cf_profile *p, size_t set)
         .bars = {.title = "Pages by cycles that their being cached gains", .all = p->pages},
         .value = "gain_cycles",
         .profile = p,
-        .set = set};
+        .set = set,
+        .set_by_run = by == BY_RUN};
 
     for (size_t i = 0; i < count; i++) {
         name[i] = cf_tool_text(k->tool, "%s %u", p->page[i].region, p->page[i].page);
@@ -150,8 +151,12 @@ static void draw(const struct rank *k, const struct cf_profile *p, size_t set)
     d.bars.total = total(p);
     d.bars.name = name;
     d.bars.value = value;
-    snprintf(d.bars.summary, sizeof d.bars.summary, "%s: %zu pages, a working set of %zu",
-             p->program ? p->program : "a program", p->pages, set);
+    snprintf(d.bars.summary, sizeof d.bars.summary, "%s: %zu pages%s%.0zu",
+             p->program ? p->program : "a program", p->pages,
+             by == BY_RUN    ? ", a working set of "
+             : by == BY_KNEE ? "; no run shows the working set, the knee of gains is at "
+                             : "; no run shows the working set",
+             by == BY_NONE ? 0 : set);
     cf_output_draw(k->tool, &k->o.output, &d, &drawings);
 }
 
@@ -340,7 +345,7 @@ void rank_profile(struct rank *k, char *const *files, int count)
     const size_t set = working_set(k, &p, &by);
 
     if (k->o.output.picture || k->o.output.html)
-        draw(k, &p, set);
+        draw(k, &p, set, by);
     if (k->o.against) {
         compare(k, &p, set);
     } else if (cf_output_stdout(k->tool, &k->o.output) != CF_STDOUT_PICTURE) {

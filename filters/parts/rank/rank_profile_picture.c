@@ -182,7 +182,7 @@ static void draw_runs(struct panel *f, const struct rank_drawing *d)
         for (double x = f->x; x < f->x + f->width; x += 10)
             cf_canvas_box(f->p, x, at(f, unit * cf_runtimes_mean(&p->all)),
                           fmin(6, f->x + f->width - x), 1, cf_pale_ink);
-    if (p->ks && (double)d->set <= last) {
+    if (d->set_by_run && (double)d->set <= last) {
         const double x = f->x + f->width * (double)d->set / last;
         char words[64];
 
