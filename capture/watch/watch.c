@@ -3,7 +3,7 @@
  * watch.c - what is asked for, stops, and going on. See watch.h, and ptrace(2) for kinds of stops.
  *
  * A thread that has hit a trap instruction is set back to it, and passes it before it goes on: see
- * watch_step.c. A thread that hits while another's hit is being served hits again when it is let go.
+ * watch_step.c. One that hits while another's hit is being served hits again when it is let go.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * again.
  *
  * Signals wait in the kernel meanwhile, so that each comes once, with its siginfo. A fault of the
- * instruction itself is the thread's to get: it comes to the trap again if it returns. A system call
+ * instruction itself is delivered: the thread comes to the trap again if it returns. A system call
  * is begun and not made: the trap is in and the signals are as they were when it does anything, so
  * that a child has both. What else waits in the kernel for long, as for a page, is left alone with
  * its step.
@@ -108,8 +108,8 @@ static int is_done(struct cf_watch *w, struct thread *t, enum cf_watch_way way, 
     return 1;
 }
 
-/* Until the instruction is executed, or something is known that prevents it. 1 where it waited in the
-   kernel and is not executed. */
+/* Until the instruction is executed, or something is known that prevents it. 1 where it waited in
+   the kernel and is not executed. */
 static int execute(struct cf_watch *w, struct thread *t, enum cf_watch_way way, uint64_t behind)
 {
     const int request = way == CF_WAY_CALL     ? PTRACE_SYSCALL
