@@ -217,8 +217,9 @@ static void tell_fine(const struct capture *k)
     if (k->o.file && !c.accesses && !c.others && !c.error)
         cf_warn(k->tool,
                 "no breakpoint saw an access: the program ended before, or runs nothing of what "
-                "missed in %s: let it run longer, or give a shorter --expire (%llu ms)",
-                k->o.file, (unsigned long long)k->o.fine.expire_ns / 1000000);
+                "missed in %s, or only in threads that end within %d ms: let it run longer, or "
+                "give a shorter --expire (%llu ms)",
+                k->o.file, TURN_MS, (unsigned long long)k->o.fine.expire_ns / 1000000);
     if (k->tool->quiet)
         return;
     if (k->o.fine.most)

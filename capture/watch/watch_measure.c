@@ -86,8 +86,8 @@ static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
         (void)cf_watch_arch_set_pc(t->tid, addr);
         return to - from;
     }
-    if (status >> 16 ==
-        0) /* a signal that cannot wait, before it hit: it gets it when it goes on */
+    /* a signal that cannot wait, before it hit: it gets it when it goes on */
+    if (status >> 16 == 0)
         t->signal = WSTOPSIG(status);
     else
         t->halted |= status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
