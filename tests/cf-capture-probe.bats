@@ -534,7 +534,12 @@ END
     LD_PRELOAD=$T/told.so TOLD_SECONDS=0 cf-capture-probe --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
     ! grep 'the time is up' said || fail "in no time"
     command -v script >/dev/null || skip "no program script: no terminal"
-    LD_PRELOAD=$T/told.so TOLD_SECONDS=1 script -qec "cf-capture-probe --thorough --by time --max 256K -o p.cf" shown >/dev/null </dev/null || true
+    local n
+    # a busy machine takes all the time for its first level, measured until it agrees
+    for n in {1..8}; do
+        LD_PRELOAD=$T/told.so TOLD_SECONDS=1 script -qec "cf-capture-probe --thorough --by time --max 256K -o p.cf" shown >/dev/null </dev/null || true
+        grep -qE 'no cache was found|level was measured [0-9]+ times' shown || break
+    done
     # of one who finds no first level there is nothing to show
     ! grep -q 'no cache was found' shown || skip "the machine was too disturbed to find its first level"
     grep -qE 'level [0-9], [a-z]+: [0-9.]+ M accesses, [0-9]+ s left' shown || fail "$(tail -c 600 shown)"
