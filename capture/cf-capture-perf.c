@@ -268,8 +268,7 @@ static void tell(const struct capture *k)
         cf_warn(k->tool, "%llu records were not understood",
                 (unsigned long long)cf_records_bad(k->records));
     tell_fine(k);
-    /* of what was lost some may have said that they ended */
-    if (!k->o.pid && !s->lost && cf_tasks_alive(k->tasks) && !k->tool->quiet)
+    if (!k->o.pid && cf_tasks_alive(k->tasks) && !k->tool->quiet)
         cf_warn(k->tool, "the program has ended; %u processes that it started run on, unrecorded",
                 cf_tasks_alive(k->tasks));
 }

@@ -167,6 +167,37 @@ END
     cf-cat --verify t.cf
 }
 
+@test "processes that run on are told, by whether they are there: records that say that they ended may be lost" {
+    samples
+    run -0 cf-capture-perf --coarse page-faults --fine 0 -o t.cf -- sh -c 'sleep 60 >/dev/null 2>&1 3>&- & echo $! >pid'
+    kill "$(<pid)"
+    has '1 processes that it started run on, unrecorded'
+    cc -O1 -pthread -x c -o faults - <<'END'
+#include <pthread.h>
+#include <sys/mman.h>
+static void *fault(void *arg)
+{
+    char *p = mmap(0, 4096 * 2000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(p, 4096 * 2000, MADV_NOHUGEPAGE);
+    for (int i = 0; i < 2000; i++)
+        p[4096 * i] = 1;
+    return arg;
+}
+int main(void)
+{
+    pthread_t t[8];
+    for (int i = 0; i < 8; i++)
+        pthread_create(&t[i], 0, fault, 0);
+    for (int i = 0; i < 8; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+END
+    run -0 cf-capture-perf --coarse page-faults --fine 0 --buffer 4K -o t.cf -- ./faults
+    [[ $output == *"records were lost"* ]]
+    [[ $output != *'run on'* ]] || fail "$output"
+}
+
 @test "a program that runs nothing of what missed, or ends too soon: that no access was seen is said, with the reason" {
     breakpoints
     run -0 cf-capture-perf -q --coarse "$D/earlier.cf" --expire 70 -o t.cf -- true

@@ -3,6 +3,8 @@
  * tasks.c - processes, threads, mappings. See tasks.h.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -467,7 +469,12 @@ uint64_t cf_tasks_unexpected(const struct cf_tasks *t)
 
 unsigned cf_tasks_alive(const struct cf_tasks *t)
 {
-    return (unsigned)t->count;
+    unsigned alive = 0;
+
+    /* that some have ended may have been said in records that were lost */
+    for (size_t i = 0; i < t->count; i++)
+        alive += kill((pid_t)t->process[i].pid, 0) == 0 || errno == EPERM;
+    return alive;
 }
 
 const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, uint64_t *offset)
