@@ -348,6 +348,13 @@ int cf_watch_seize(struct cf_watch *w, pid_t pid)
     return 0;
 }
 
+static int is_moving(pid_t tid)
+{
+    const char state = cf_watch_state(tid);
+
+    return state != 0 && state != 'D' && state != 'Z';
+}
+
 unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status),
                        void *arg)
 {
@@ -362,7 +369,7 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
         (void)cf_watch_handle(w, ended, arg);
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
-            moving += !w->thread[i].stopped && !memchr("DZ", cf_watch_state(w->thread[i].tid), 3);
+            moving += !w->thread[i].stopped && is_moving(w->thread[i].tid);
         if (!moving || cf_watch_now_ms() >= until)
             return moving;
         cf_watch_rest();

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 
 #include "capture/watch/watch_parts.h"
+#include "formats/base/cf_hash.h"
 
 char cf_watch_state(pid_t tid)
 {
@@ -42,6 +43,8 @@ struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid)
 
 uint64_t cf_watch_program(pid_t pid)
 {
+    static const char table;
+    const struct cf_seed seed = cf_seed(&table);
     uint64_t key = 0, word;
     char path[64];
     FILE *f;
@@ -49,7 +52,7 @@ uint64_t cf_watch_program(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/auxv", pid);
     f = fopen(path, "re");
     while (f && fread(&word, sizeof word, 1, f) == 1)
-        key = (key ^ word) * 0x100000001b3; /* FNV-1a, word by word */
+        key = cf_hash(seed, key, word);
     if (f)
         fclose(f);
     return key;
@@ -89,54 +92,52 @@ static void add_process(struct cf_watch *w, pid_t pid, pid_t parent)
     p->pid = pid;
 }
 
-struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid)
+struct ids {
+    int pid, parent, tracer; /* the last two: 0 where it is gone */
+};
+
+static struct ids read_ids(pid_t tid)
 {
-    struct thread *t = cf_watch_find_thread(w, tid);
+    struct ids is = {.pid = tid};
     char path[64], line[256];
-    int pid = tid, parent = 0;
     FILE *f;
 
-    if (t)
-        return t;
     snprintf(path, sizeof path, "/proc/%d/status", tid);
     f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f)) {
-        (void)sscanf(line, "Tgid: %d", &pid);
-        (void)sscanf(line, "PPid: %d", &parent);
+        (void)sscanf(line, "Tgid: %d", &is.pid);
+        (void)sscanf(line, "PPid: %d", &is.parent);
+        (void)sscanf(line, "TracerPid: %d", &is.tracer);
     }
     if (f)
         fclose(f);
-    add_process(w, pid, parent);
+    return is;
+}
+
+struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid)
+{
+    struct thread *t = cf_watch_find_thread(w, tid);
+    struct ids is;
+
+    if (t)
+        return t;
+    is = read_ids(tid);
+    add_process(w, is.pid, is.parent);
     if (w->threads == w->thread_room) {
         w->thread_room = w->thread_room ? 2 * w->thread_room : 16;
         w->thread = cf_need(w->tool, realloc(w->thread, w->thread_room * sizeof *w->thread));
     }
     t = &w->thread[w->threads++];
-    *t = (struct thread){.tid = tid, .pid = pid, .fresh = 1};
+    *t = (struct thread){.tid = tid, .pid = is.pid, .fresh = 1};
     return t;
-}
-
-/* Whether something of it is still to come to us. A zombie whose end we know is not traced. */
-static int is_traced(pid_t tid)
-{
-    char path[64], line[256];
-    int tracer = 0;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%d/status", tid);
-    f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        (void)sscanf(line, "TracerPid: %d", &tracer);
-    if (f)
-        fclose(f);
-    return tracer != 0;
 }
 
 void cf_watch_add_born(struct cf_watch *w, pid_t tid)
 {
     unsigned long born;
 
-    if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born) == 0 && is_traced((pid_t)born))
+    /* a zombie whose end we know is not traced */
+    if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born) == 0 && read_ids((pid_t)born).tracer)
         (void)cf_watch_add_thread(w, (pid_t)born);
 }
 
