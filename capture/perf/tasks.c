@@ -98,11 +98,9 @@ static int add_thread(struct process *p, uint32_t tid)
 
 static void remove_thread(struct process *p, uint32_t tid)
 {
-    for (size_t i = 0; i < p->tids; i++)
-        if (p->tid[i] == tid) {
+    for (size_t i = 0; p && i < p->tids; i++)
+        if (p->tid[i] == tid)
             p->tid[i] = p->tid[--p->tids];
-            return;
-        }
 }
 
 static struct process *add_process(struct cf_tasks *t, uint32_t pid, uint32_t parent,
@@ -397,8 +395,7 @@ static int ended(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
     p = find(t, cf_record_half(b));
     if (p && p->begins && t->program)
         t->program(t->arg, p->name, 1);
-    if (p)
-        remove_thread(p, cf_record_half(b + 8));
+    remove_thread(p, cf_record_half(b + 8));
     if (p && !p->tids) {
         t->unexpected += (uint64_t)p->lacks;
         clear(p);
@@ -471,7 +468,6 @@ unsigned cf_tasks_alive(const struct cf_tasks *t)
 {
     unsigned alive = 0;
 
-    /* that some have ended may have been said in records that were lost */
     for (size_t i = 0; i < t->count; i++)
         alive += kill((pid_t)t->process[i].pid, 0) == 0 || errno == EPERM;
     return alive;

@@ -35,7 +35,7 @@ void cf_tasks_programs(struct cf_tasks *t, int (*f)(void *arg, const char *progr
 void cf_tasks_expect(struct cf_tasks *t, const char *file);
 uint64_t cf_tasks_unexpected(const struct cf_tasks *t);
 
-/* Processes that are alive. */
+/* Processes that are alive, as the system says: records of their ends may have been lost. */
 unsigned cf_tasks_alive(const struct cf_tasks *t);
 
 /* Where the address lies in a file: its name and *offset, NULL where it does in none. */
