@@ -538,6 +538,13 @@ int main(int argc, char **argv)
         for (int i = 0; i < 5; i++) call(SYS_getppid, 0, 0, 0);
         printf("%d\n", status);
         break;
+    case 'd': /* the same, killed by the instruction at the point */
+        if ((child = vfork()) == 0) fault();
+        waitpid(child, &status, 0);
+        signal(SIGSEGV, on_fault);
+        for (volatile int i = 0; i < 5; i++) if (!sigsetjmp(back, 1)) fault();
+        printf("%d\n", WTERMSIG(status));
+        break;
     case 'a': /* a thread waits in the kernel at the point, and others come to it */
         if (pipe(ends) != 0) return 1;
         pthread_create(&t, NULL, reads, NULL);
@@ -586,6 +593,9 @@ at() {
     is handled
     at break:fault -- c
     [[ $status == 139 && $(count snapshot) == 1 ]]
+    at break:fault -- d
+    [[ $status == 5 && $(count snapshot) == 6 ]]
+    is 11
 }
 
 @test "events: signals that come at an instruction come once, and as they were sent" {
