@@ -73,7 +73,7 @@ static void header(struct pages *k)
     state(k, "build", k->build);
     pages_counters_fact(k);
     if (cf_writer_header(k->writer, &h) != 0)
-        exit(cf_tool_finish(&k->tool, NULL, k->writer));
+        exit(cf_command_unbegun(&k->command, k->writer));
     pages_counters_declare(k);
     free(line);
 }

@@ -396,7 +396,7 @@ int main(int argc, char **argv)
     k.samples.latencies = !k.o.coarse;
     cf_command_prepare(&k.run);
     if (header(&k) != 0)
-        return cf_tool_finish(&tool, NULL, k.writer);
+        return cf_command_unbegun(&k.run, k.writer);
     signal(SIGUSR1, on_usr1);
     k.o.heap.none |= k.o.pid != 0;
     cf_heap_begin(&k.heap, &tool, &k.o.heap, k.writer, k.start_ns);

@@ -191,7 +191,7 @@ static void header(struct capture *k)
     (k->here ? session_state : state_model)(k);
     (void)cf_writer_number(k->writer, "experiment", "seed", k->o.seed);
     if (cf_writer_header(k->writer, &h) != 0)
-        exit(cf_tool_finish(&k->tool, NULL, k->writer));
+        exit(cf_command_unbegun(&k->command, k->writer));
     for (unsigned i = 0; i < EXPERIMENTS; i++)
         k->id[i] = cf_writer_string(k->writer, experiments[i]);
 }

@@ -352,7 +352,7 @@ int main(int argc, char **argv)
     cf_command_prepare(&run);
     if (cf_command_header(&run, writer, emulator.machine, argv) != 0) {
         free_emulator(&emulator);
-        return cf_tool_finish(&tool, NULL, writer);
+        return cf_resolved_unbegun(&resolved, &run, writer);
     }
     d = cfq_reader_open(&o.read, writer, text, sizeof(text));
     if (!d)

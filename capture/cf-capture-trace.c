@@ -478,7 +478,7 @@ int main(int argc, char **argv)
     cf_command_prepare(&run);
     if ((o.calls && cf_writer_number(k.writer, "stack", "depth", o.read.decode.calls) != 0) ||
         cf_command_header(&run, k.writer, NULL, argv + optind) != 0)
-        return cf_tool_finish(&tool, NULL, k.writer);
+        return cf_resolved_unbegun(&k.resolved, &run, k.writer);
     if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
     o.read.spare = k.directory[1];

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,24 +279,18 @@ int cf_command_reap(pid_t child, int *ended, int options)
     return 1;
 }
 
-/* Whether nobody reads our standard output any more: no reason for a message. */
-static int reader_gone(const struct cf_writer *w, const char *output)
-{
-    struct pollfd p = {.fd = STDOUT_FILENO};
-
-    return !output && cf_writer_problem(w) && poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
-}
-
 int cf_command_close(struct cf_tool *t, struct cf_writer *w, const char *output, int *signalled)
 {
-    char problem[512];
+    int status;
 
-    if (!reader_gone(w, output))
-        return cf_tool_finish(t, NULL, w);
-    if (cf_writer_close(w, 0, problem, sizeof(problem)) != 0 && !*signalled)
+    /* The last write may be the first that fails, and the writer closes standard output. */
+    t->pipe = output ? 0 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    status = cf_tool_finish(t, NULL, w);
+    if (t->pipe > 0)
+        close(t->pipe);
+    if (t->unread && !*signalled)
         *signalled = SIGPIPE;
-    free(t->line);
-    return CF_EXIT_OK;
+    return status;
 }
 
 int cf_command_status(int ended)
@@ -331,4 +324,10 @@ int cf_command_finish(struct cf_command *c, int status, int ended)
     if (c->failed > status)
         status = c->failed;
     return status != CF_EXIT_OK ? status : cf_command_status(ended);
+}
+
+int cf_command_unbegun(struct cf_command *c, struct cf_writer *w)
+{
+    cf_command_end(c, w);
+    return cf_command_finish(c, CF_EXIT_ENVIRONMENT, 0);
 }

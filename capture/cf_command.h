@@ -122,4 +122,7 @@ void cf_command_end(struct cf_command *c, struct cf_writer *w);
  * the stream was closed if that is not 0, or what `ended` says of the command. */
 int cf_command_finish(struct cf_command *c, int status, int ended);
 
+/* Both, where the header could not be written and the command was not begun. */
+int cf_command_unbegun(struct cf_command *c, struct cf_writer *w);
+
 #endif

@@ -85,3 +85,9 @@ int cf_resolved_end(struct cf_resolved *r, struct cf_command *c, int status)
     }
     return its > status ? its : status;
 }
+
+int cf_resolved_unbegun(struct cf_resolved *r, struct cf_command *c, struct cf_writer *w)
+{
+    cf_command_end(c, w);
+    return cf_command_finish(c, cf_resolved_end(r, c, CF_EXIT_ENVIRONMENT), 0);
+}

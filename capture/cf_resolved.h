@@ -26,4 +26,7 @@ void cf_resolved_begin(struct cf_resolved *r, struct cf_command *c);
    has gone, that is the command's SIGPIPE. */
 int cf_resolved_end(struct cf_resolved *r, struct cf_command *c, int status);
 
+/* Where the header could not be written: closes the stream and ends as cf_command_finish() does. */
+int cf_resolved_unbegun(struct cf_resolved *r, struct cf_command *c, struct cf_writer *w);
+
 #endif

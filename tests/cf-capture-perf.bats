@@ -274,6 +274,11 @@ END
     has $'begin,"c\nd"'
 }
 
+@test "a reader that goes away is no error, also where the last that is written is the first it misses" {
+    samples
+    ends_unread cf-capture-perf --coarse page-faults -q true
+}
+
 @test "signal USR1 begins another segment" {
     breakpoints
     cf-capture-perf --coarse page-faults -o t.cf -- sh -c 'sleep 0.2; kill -USR1 $PPID; sleep 0.2; ls'

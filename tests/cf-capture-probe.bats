@@ -554,8 +554,7 @@ END
 }
 
 @test "a reader that goes away ends it, and the model with it" {
-    run unread cf-capture-probe -q --on atom-d525
-    [[ $status == 141 || $status == 3 ]]
+    ends_unread cf-capture-probe -q --on atom-d525
     for _ in $(seq 50); do
         pgrep -f "cf-cache.* atom-d525" -P 1 >left || break
         sleep 0.1

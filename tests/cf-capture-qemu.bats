@@ -642,6 +642,7 @@ END
     run -3 bash -c "cf-capture-qemu -q '$P/aarch64' threads >/dev/full"
     has "No space left"
     run -3 cf-capture-qemu -q -o /dev/full "$P/aarch64"
+    ends_unread cf-capture-qemu -q --command-output out "$P/aarch64"
 }
 
 @test "what cannot be recorded is told, with the way out" {

@@ -836,6 +836,8 @@ END
     cf-capture-trace -q --command-output out "$P/static" threads 2>err | head -c 1000 >/dev/null || true
     [[ ! -s err ]] || fail "$(<err)"
     run -3 bash -c "cf-capture-trace -q --command-output out '$P/p' mixed >/dev/full"
+    ends_unread cf-capture-trace -q --command-output out "$P/replay"
+    run -3 unread cf-capture-trace -q --resolve -o none/t.cf "$P/replay"
 }
 
 @test "the tool is made for what Valgrind's headers say: one more alignment from 3.22 on" {

@@ -221,6 +221,17 @@ unread() {
     )
 }
 
+# ends_unread CAPTURE...: it dies by SIGPIPE, without a message, where its reader has gone before the header, and where
+# it goes after that and the rest is written at the end.
+ends_unread() {
+    local status=0
+    unread env --default-signal=PIPE "$@" 2>err || status=$?
+    [[ $status == 141 && ! -s err ]] || fail "unread from the beginning: $status, $(<err)" || return
+    "$@" 2>err | head -c 10 >/dev/null
+    status=${PIPESTATUS[0]}
+    [[ $status == 141 && ! -s err ]] || fail "unread from the header on: $status, $(<err)"
+}
+
 # same EXPECTED ACTUAL: the two files hold the same text; else shows the difference. Of what two commands print there
 # must be some: where both fail, neither prints anything.
 same() {

@@ -11,6 +11,7 @@
  * CF_EXIT_ENVIRONMENT: a full disk never looks like success.
  */
 #include <errno.h>
+#include <poll.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -406,6 +407,13 @@ int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table)
     return CF_EXIT_INPUT;
 }
 
+static int nobody_reads(int pipe)
+{
+    struct pollfd p = {.fd = pipe};
+
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
 {
     int status = CF_EXIT_OK, refused;
@@ -430,7 +438,9 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         if (status || t->status)
             cf_writer_wanting(w);
         closed = cf_writer_close(w, !refused, problem, sizeof problem);
-        if (closed != 0) {
+        if (closed != 0 && t->pipe > 0 && nobody_reads(t->pipe)) {
+            t->unread = 1;
+        } else if (closed != 0) {
             cf_warn(t, "%s", problem[0] ? problem : "the output could not be written");
             status = closed < 0 || refused ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
         }

@@ -27,6 +27,8 @@ struct cf_tool {
     int refused;          /* the environment refused what the result needs */
     int form;             /* of what is printed: 0, or such an option */
     int stdin_taken;      /* a reader reads it */
+    int pipe;             /* as standard output: that nobody reads it is not reported; or 0 */
+    int unread;           /* nobody did */
     uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */
     const char *columns;  /* of --columns, or NULL */
 };
@@ -154,7 +156,7 @@ int cf_tool_lacks(const struct cf_tool *t, const char *input, unsigned table) CF
    input gives CF_EXIT_INPUT, and the end frame is still written since the damage was reported, and
    so does an output that was cut off. An input that the environment refused, and failed output,
    give CF_EXIT_ENVIRONMENT; the first, or a note of it, leaves out the end frame, and a file
-   without its name. */
+   without its name. Output that failed since nobody reads t->pipe any more sets t->unread alone. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 
 /* Whether what goes to standard output is for people, a table or a drawing, and not CSV or JSON: as
