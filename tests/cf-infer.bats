@@ -181,10 +181,18 @@ conflicting() { # conflicting N
 
 @test "inclusion: not inclusive where a line that is visited all the time never misses, else not told" {
     for r in 0 1 2; do echo "inclusion,7,$r,2,32,0,90"; done | relations not.cf
-    grep -q 'Of L2, measured: neither inclusive nor exclusive' said
-    grep -q 'inclusion: non-inclusive' said
+    grep -q 'Of L2, measured: not inclusive\. Assumed: .* of L2 .*inclusion' said
+    ! grep -q 'inclusion:' said || fail "told" "$(cat said)"
+    cat >claims.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1D, kind: data, size: 32KiB, ways: 8}
+  - {name: L2, kind: unified, size: 512KiB, ways: 8, inclusion: inclusive}
+END
+    cf-infer -q --assume ./claims.yaml not.cf | grep 'name: L2' >l2
+    ! grep 'inclusion:' l2 || fail "assumed against what was measured"
     for r in 0 1 2; do echo "inclusion,7,$r,2,32,8,90"; done | relations lost.cf
-    ! grep -q 'inclusion:\|inclusive nor' said || fail "told" "$(cat said)"
+    ! grep -q 'inclusion:\|not inclusive' said || fail "told" "$(cat said)"
     # and the rows of this question alone do not take its size back
     grep -q 'name: L2, kind: unified, size: 512KiB, ways: 8' said
 }
@@ -476,6 +484,24 @@ END
     cf-infer -q both.cf | grep -q 'name: L2.*inclusion: exclusive'
     probe own.cf machine=model:x rows=own.rows
     told own.cf | grep -qx 'L2 size 24576'
+    # of one that is not exclusive it is not known whether it is inclusive, unless that was measured, too
+    cat >claims.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1, kind: unified, size: 8KiB, ways: 2}
+  - {name: L2, kind: unified, size: 24KiB, ways: 12, inclusion: inclusive}
+END
+    cf-infer -q own.cf | tr -s '\n ' ' ' | grep -q 'Of L2, measured: not exclusive\. .*of L2 .*inclusion, '
+    cf-infer -q own.cf | grep 'name: L2' >l2
+    ! grep 'inclusion:' l2 || fail "told"
+    cf-infer -q --assume ./claims.yaml own.cf | grep -q 'name: L2.*inclusion: inclusive'
+    sed 's/inclusive}/exclusive}/' claims.yaml >other.yaml
+    cf-infer -q --assume ./other.yaml own.cf | grep 'name: L2' >l2
+    ! grep 'inclusion:' l2 || fail "assumed against what was measured"
+    for r in 0 1 2; do echo "inclusion,7,$r,2,32,0,90"; done >>own.rows
+    probe neither.cf machine=model:x rows=own.rows
+    cf-infer -q neither.cf | tr -s '\n ' ' ' | grep -q 'Of L2, measured: neither inclusive nor exclusive'
+    cf-infer -q --assume ./claims.yaml neither.cf | grep -q 'name: L2.*inclusion: non-inclusive'
     probe none.cf machine=model:x rows=none.rows
     told none.cf >got
     ! grep 'L2 size' got || false

@@ -100,6 +100,23 @@ static void list_values(const struct infer *f, FILE *out, enum how how, const ch
         fputs(". ", out);
 }
 
+/* Whether that is known: a level that is not exclusive may be inclusive, and the reverse. */
+static int inclusion_measured(const struct cache *c)
+{
+    return c->exclusive == 1 || (c->exclusive == 0 && c->inclusive == 0);
+}
+
+static enum cf_inclusion inclusion_of(const struct cache *c)
+{
+    const enum cf_inclusion is = c->assumed ? c->assumed->inclusion : CF_NON_INCLUSIVE;
+
+    if (c->exclusive == 1)
+        return CF_EXCLUSIVE;
+    if ((is == CF_EXCLUSIVE && c->exclusive == 0) || (is == CF_INCLUSIVE && c->inclusive == 0))
+        return CF_NON_INCLUSIVE;
+    return is;
+}
+
 /* What no experiment measures. */
 static void list_rest(const struct infer *f, FILE *out)
 {
@@ -113,13 +130,13 @@ static void list_rest(const struct infer *f, FILE *out)
         next(out, &any, "Assumed: ");
         fprintf(out, "of %s %s%s%show stores are handled", c->name,
                 c->policy.how == MEASURED ? "" : "policy, ", c->shared_by ? "" : "sharing, ",
-                c->exclusive < 0 ? "inclusion, " : "");
+                inclusion_measured(c) ? "" : "inclusion, ");
         if (c->assumed)
             fprintf(out, " (those of %s)", f->assumed->name);
         else
             fprintf(out, " (%s%s%swrite-back with allocation)%s",
                     c->policy.how == MEASURED ? "" : "lru, ", c->shared_by ? "" : "private, ",
-                    c->exclusive < 0 ? "non-inclusive, " : "",
+                    inclusion_measured(c) ? "" : "non-inclusive, ",
                     c->kind == CF_UNIFIED && c->level == 1
                         ? " and kind, since no instructions were measured"
                         : "");
@@ -139,9 +156,13 @@ static void list_relations(const struct infer *f, FILE *out)
         if (!c->whole)
             continue;
         snprintf(before, sizeof before, "Of %s, measured: ", c->name);
-        if (c->exclusive >= 0) {
+        if (c->exclusive >= 0 || c->inclusive == 0) {
             next(out, &any, before);
-            fputs(c->exclusive ? "exclusive" : "neither inclusive nor exclusive", out);
+            fputs(c->exclusive == 1       ? "exclusive"
+                  : inclusion_measured(c) ? "neither inclusive nor exclusive"
+                  : c->exclusive == 0     ? "not exclusive"
+                                          : "not inclusive",
+                  out);
         }
         if (c->index >= 0) {
             next(out, &any, before);
@@ -244,10 +265,8 @@ static void put_level(const struct cache *c, uint64_t line, FILE *out)
         fputs(", write: through", out);
     if (l && !l->write_allocate)
         fputs(", allocate: false", out);
-    if (c->exclusive >= 0 || (l && l->inclusion != CF_NON_INCLUSIVE))
-        fprintf(out, ", inclusion: %s",
-                c->exclusive >= 0 ? inclusions[c->exclusive ? CF_EXCLUSIVE : CF_NON_INCLUSIVE]
-                                  : inclusions[l->inclusion]);
+    if (inclusion_measured(c) || inclusion_of(c) != CF_NON_INCLUSIVE)
+        fprintf(out, ", inclusion: %s", inclusions[inclusion_of(c)]);
     if (c->index == 1 || (c->index < 0 && l && l->indexing == CF_INDEX_HASHED))
         fputs(", index: hashed", out);
     fputs("}\n", out);

@@ -57,7 +57,7 @@ struct series {
 };
 
 /* Parameters of experiment inclusion: see exclusive.c; LINE_HOT: a line that the level before
-   keeps, of a set in which others are visited. */
+   keeps, of a set in which others are visited, which an inclusive level takes from it. */
 enum { LINES_OF_A_SET = 1, LINE_KEPT, LINE_LEFT, LINE_NEAR, LINE_LUCK, ONE_MORE, LINE_HOT };
 
 /* What is known of a cache. */
@@ -92,6 +92,7 @@ struct cache {
     struct value value[WHATS];
     struct policy policy;
     int exclusive;                  /* as was measured; -1: not, or it cannot be told */
+    int inclusive;                  /* 0: it is not, as was measured; else -1 */
     int index;                      /* 0 plain, 1 hashed; -1: not known */
     const char *index_why;          /* it cannot be told, or NULL */
     unsigned shared_by, others;     /* of so many other CPUs; 0: not known */

@@ -190,7 +190,8 @@ static int know_cache(const struct infer *f, unsigned level, int code, const str
     struct cf_estimate is[CF_TRAITS];
     int any = 0;
 
-    *c = (struct cache){.level = level, .code = code, .exclusive = -1, .index = -1};
+    *c =
+        (struct cache){.level = level, .code = code, .exclusive = -1, .inclusive = -1, .index = -1};
     for (unsigned i = 0; i < f->count; i++) {
         const struct series *s = &f->series[i];
         const struct experiment_kind *k = &experiment_kinds[s->is];

@@ -105,14 +105,14 @@ static void know_inclusion(const struct infer *f, struct cache *c)
     const struct series *s = series_of(f, X_INCLUSION, c->level);
     double *room;
 
-    if (!s || c->exclusive >= 0)
+    if (!s)
         return;
     room = cf_tool_room(&f->tool, s->rows, sizeof *room);
     for (size_t at = 0; at < s->rows;) {
         const struct missed m = next_missed(f, s, &at, room);
 
         if (m.parameter == LINE_HOT && m.count >= FEW && m.median <= 0)
-            c->exclusive = 0;
+            c->inclusive = 0;
     }
 }
 
