@@ -291,7 +291,10 @@ static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char
                        int whole)
 {
     const struct cf_decode *decode = cfq_reader_decoder(d);
+    const unsigned children = cfq_reader_children(d);
 
+    if (children && !t->quiet)
+        cf_warn(t, "%u child process%s not recorded", children, children > 1 ? "es were" : " was");
     if (cf_decode_trouble(decode)) {
         cf_warn(t, "%s", cf_decode_trouble(decode));
         return cf_decode_was_refused(decode) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;

@@ -488,7 +488,8 @@ END2
     needs aarch64
     capture "$P/aarch64"
     table access >alone
-    capture "$P/aarch64" fork
+    run -0 cf-capture-qemu -o t.cf "$P/aarch64" fork
+    is "cf-capture-qemu: 1 child process was not recorded"
     [ "$(table task --columns pid | sort -u | wc -l)" = 1 ]
     cf-resolve -q -o r.cf t.cf
     observed "$P/aarch64" r.cf >b

@@ -361,6 +361,8 @@ static void in_child(void)
 {
     static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
 
+    if (!cfq_system && !__atomic_load_n(&cfq_shared->stop, __ATOMIC_ACQUIRE))
+        __atomic_fetch_add(&cfq_shared->forked, 1, __ATOMIC_RELAXED);
     lock = &own;
     recording = 0;
     thread_id = 0;

@@ -57,7 +57,8 @@ struct cfq_shared {
     uint32_t blind;   /* plugin: so often it could not see what is mapped */
     uint64_t lost;    /* plugin: blocks of words that found no room */
     uint64_t code;    /* plugin: where the program's first segment with code is, 0: unknown */
-    uint8_t pad1[32];
+    uint32_t forked;  /* plugin: children, which are not recorded */
+    uint8_t pad1[28];
 
     uint32_t head;   /* reader: entries read; futex */
     uint32_t stop;   /* reader: record no more */

@@ -275,6 +275,11 @@ int cfq_reader_ran(const struct cfq_reader *d)
     return d->ran;
 }
 
+unsigned cfq_reader_children(const struct cfq_reader *d)
+{
+    return __atomic_load_n(&d->shared->forked, __ATOMIC_RELAXED);
+}
+
 struct cf_decode *cfq_reader_decoder(struct cfq_reader *d)
 {
     return &d->decode;

@@ -45,8 +45,9 @@ int cfq_reader_read(struct cfq_reader *d, int milliseconds) CF_MUST_CHECK;
 /* After the emulator has ended: decodes what it left, and ends the tasks. */
 void cfq_reader_finish(struct cfq_reader *d);
 
-int cfq_reader_begun(const struct cfq_reader *d); /* the plugin was loaded */
-int cfq_reader_ran(const struct cfq_reader *d);   /* and the program began to run */
+int cfq_reader_begun(const struct cfq_reader *d);         /* the plugin was loaded */
+int cfq_reader_ran(const struct cfq_reader *d);           /* and the program began to run */
+unsigned cfq_reader_children(const struct cfq_reader *d); /* which are not recorded */
 void cfq_reader_close(struct cfq_reader *d);
 
 /* A mapping that is known otherwise (from an ELF file), before the emulator runs. */
