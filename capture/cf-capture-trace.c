@@ -227,37 +227,6 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     cf_command_exec(run, line);
 }
 
-/* Valgrind's messages, "==PID== TEXT" but for those of its translator, which say less. What follows
-   of a process that a signal has ended is about that signal, which its status tells. */
-static void show_log(struct cf_tool *t, FILE *log)
-{
-    char *line = NULL;
-    size_t room = 0;
-    int ended = -1, few = 0;
-
-    while (getline(&line, &room, log) > 0) {
-        const char *unknown = strstr(line, " instruction at address "); /* unrecognised */
-        int pid = 0, at = 0;
-
-        (void)!sscanf(line, "==%d==%n", &pid, &at);
-        few |= strstr(line, "Max number of threads is too low") != NULL;
-        if (strstr(line, "Process terminating with default action of signal"))
-            ended = pid;
-        if (unknown) {
-            ended = pid;
-            unknown += strlen(" instruction at address ");
-            cf_warn(t, "process %d: the instruction at %.*s is none that Valgrind knows: SIGILL",
-                    pid, (int)strcspn(unknown, ".\n"), unknown);
-        } else if (!few && pid != ended && strncmp(line, "vex ", 4) != 0 &&
-                   line[at + (int)strspn(line + at, " \n")]) {
-            fputs(line, stderr);
-        }
-    }
-    free(line);
-    if (few)
-        cf_warn(t, "the program made more threads than can be recorded: see --max-threads");
-}
-
 static void remove_directory(struct capture *k, char *path)
 {
     DIR *d = path[0] ? opendir(path) : NULL;
@@ -419,7 +388,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     if (!k->lost)
         reap(k, 0);
     if (k->log && !k->lost)
-        show_log(k->tool, k->log);
+        cf_missing_log(k->tool, k->log);
     /* Whatever else ends a program, Valgrind lives to say so. */
     if (k->silent && !(WIFSIGNALED(k->status) && WTERMSIG(k->status) == SIGKILL)) {
         cf_warn(k->tool, "Valgrind failed while the program ran: the trace ends there");

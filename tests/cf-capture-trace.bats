@@ -381,10 +381,16 @@ cf-capture-trace: ran gains: not recorded: 2 processes: Valgrind runs no program
 #include <unistd.h>
 int main(void)
 {
-    for (int i = 0; i < 2; i++, wait(0))
+    for (int i = 0; i < 3; i++, wait(0))
         if (fork() == 0) {
             if (i == 0)
                 *(volatile int *)0 = 1;
+#ifdef __x86_64__
+            if (i == 2)
+                __builtin_trap();
+#endif
+            if (i == 2)
+                _exit(0);
             syscall(9999);
             __asm__ volatile(".byte 0x06, 0, 0, 0");
         }
@@ -395,9 +401,12 @@ END
     mkfifo fifo
     run -7 timeout 600 cf-capture-trace -o t.cf ./unknown
     has "WARNING: unhandled"
-    output=$(sed '/^--/d' <<<"$output")
-    [[ $output =~ ^"cf-capture-trace: process "[0-9]+": the instruction at 0x"[0-9a-f]+" is none that Valgrind knows: SIGILL"$ ]] ||
-        fail "$output"
+    sed -E '/^--/d; s/process [0-9]+/process N/; s/0x[0-9a-f]+/0xN/' <<<"$output" >said
+    if [[ $(uname -m) == x86_64 ]]; then # elsewhere that is no ud2
+        grep -q 'N: the instruction at 0xN is invalid on every processor (ud2): SIGILL$' said
+        sed -i '/(ud2)/d' said
+    fi
+    echo "cf-capture-trace: process N: the instruction at 0xN is none that Valgrind knows: SIGILL" | same - said
 }
 
 @test "a fault ends the program and the trace at its instruction" {

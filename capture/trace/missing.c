@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * missing.c - which processes and calls a recording lacks, in words.
+ * missing.c - which processes and calls a recording lacks, and what Valgrind said, in words.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -147,4 +148,39 @@ void cf_missing_calls(const struct cf_tool *t, const struct cf_decode *decoder, 
     if (lost)
         cf_warn(t, "the callers of %" PRIu64 " threads, processes or coroutines are not known",
                 lost);
+}
+
+/* Of what its translator says only this counts: that it says it of an instruction that it does not
+   know, and not of ud2. What follows of a process that a signal has ended is about that signal,
+   which its status tells. */
+void cf_missing_log(const struct cf_tool *t, FILE *log)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int ended = -1, few = 0, unhandled = 0;
+
+    while (getline(&line, &room, log) > 0) {
+        const char *unknown = strstr(line, " instruction at address "); /* unrecognised */
+        int pid = 0, at = 0;
+
+        (void)!sscanf(line, "==%d==%n", &pid, &at);
+        unhandled |= strstr(line, "unhandled instruction") != NULL;
+        few |= strstr(line, "Max number of threads is too low") != NULL;
+        if (strstr(line, "Process terminating with default action of signal"))
+            ended = pid;
+        if (unknown) {
+            ended = pid;
+            unknown += strlen(" instruction at address ");
+            cf_warn(t, "process %d: the instruction at %.*s is %s: SIGILL", pid,
+                    (int)strcspn(unknown, ".\n"), unknown,
+                    unhandled ? "none that Valgrind knows" : "invalid on every processor (ud2)");
+            unhandled = 0;
+        } else if (!few && pid != ended && strncmp(line, "vex ", 4) != 0 &&
+                   line[at + (int)strspn(line + at, " \n")]) {
+            fputs(line, stderr);
+        }
+    }
+    free(line);
+    if (few)
+        cf_warn(t, "the program made more threads than can be recorded: see --max-threads");
 }

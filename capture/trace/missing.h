@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * missing.h - says which processes and calls a recording lacks, and why.
+ * missing.h - says which processes and calls a recording lacks, and why; and what Valgrind said.
  */
 #ifndef CF_TRACE_MISSING_H
 #define CF_TRACE_MISSING_H
@@ -21,5 +21,8 @@ void cf_missing_heaps(const struct cf_tool *t, const struct cf_decode *decoder);
 /* One warning for each reason why calls are not on the paths of a recording that keeps the
  * outermost `depth`. */
 void cf_missing_calls(const struct cf_tool *t, const struct cf_decode *decoder, uint32_t depth);
+
+/* Valgrind's messages, "==PID== TEXT", as they are, or in our words. */
+void cf_missing_log(const struct cf_tool *t, FILE *log);
 
 #endif
