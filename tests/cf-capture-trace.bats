@@ -409,6 +409,27 @@ END
     echo "cf-capture-trace: process N: the instruction at 0xN is none that Valgrind knows: SIGILL" | same - said
 }
 
+@test "strict seccomp, in which Valgrind cannot live: what was before it is recorded, and a message says why it ends" {
+    cc -O0 -o strict -x c - <<'END'
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+    (void)arguments;
+    prctl(PR_SET_SECCOMP, count > 1 ? 99 : SECCOMP_MODE_STRICT); /* 99: none that there is */
+    syscall(SYS_exit, 5);
+}
+END
+    run -5 ./strict
+    run -137 cf-capture-trace -o t.cf ./strict
+    has "strict seccomp: the kernel kills this process for Valgrind's own calls"
+    [ "$(rows access | wc -l)" -gt 1000 ]
+    run -5 cf-capture-trace -o t.cf ./strict other
+    is ''
+}
+
 @test "a fault ends the program and the trace at its instruction" {
     run -139 cf-capture-trace -q -o t.cf "$P/static" segv
     cf-cat --verify t.cf
