@@ -129,6 +129,14 @@ static const struct example examples[] = {
      .rows = "store 0 8 1,ifetch 0 4 0,store 0 8 1,load 0 8 0",
      .hit = "255 3 1 3",
      .counts = {COUNT(0, WRITEBACKS, 2), COUNT(0, INVALIDATIONS, 1)}},
+    {.name = "what an instruction cache evicts enters no exclusive level while another core has it "
+             "dirty",
+     .cores = 2,
+     .level = {CACHE(INSTRUCTION, 1, 1, 16, 1), CACHE(DATA, 4, 4, 16, 1),
+               CACHE(UNIFIED, 16, 4, 16, 2, .shared_by = 2, .inclusion = EXCLUSIVE)},
+     .rows = "ifetch 0x1000 4 0,store 0x1000 4 1,ifetch 0x2000 4 0,ifetch 0x1000 4 0",
+     .hit = "255 255 255 255",
+     .counts = {COUNT(2, WRITES, 1), COUNT(2, WRITE_MISSES, 1)}},
     {.name = "bit-plru: the last bit that is set clears the others",
      .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = CF_BIT_PLRU)},
      .rows = "load 0 1 0,load 64 1 0,load 128 1 0,load 192 1 0,load 256 1 0,load 64 1 0,"

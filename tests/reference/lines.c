@@ -133,15 +133,14 @@ static int others_hold_dirty(struct model *m, int level, int next, struct place 
     return 0;
 }
 
-/* Is the line dirty in a cache that no core of ours uses? */
-int dirty_elsewhere(struct model *m, int level, struct place p)
+/* Is the line dirty in a cache that our core does not use? */
+int dirty_elsewhere(struct model *m, struct place p)
 {
     for (int i = 0; i < (int)m->machine.levels; i++)
         for (unsigned c = 0; c < caches_of(&m->machine, i); c++) {
             const struct way *w = find(m, i, c, p);
 
-            if (m->machine.level[i].kind != INSTRUCTION && w && w->dirty &&
-                !same_core(&m->machine, i, c, level, here(m, level)))
+            if (m->machine.level[i].kind != INSTRUCTION && w && w->dirty && c != here(m, i))
                 return 1;
         }
     return 0;

@@ -43,7 +43,7 @@ static void replaced(struct model *m, int level, const struct way *old)
         count(m, level, WRITEBACKS);
     if (is_exclusive(&m->machine, next)) {
         /* an instruction cache takes no part in coherence: what it gives back may be out of date */
-        if (m->machine.level[level].kind != INSTRUCTION || !dirty_elsewhere(m, next, p))
+        if (m->machine.level[level].kind != INSTRUCTION || !dirty_elsewhere(m, p))
             give(m, next, p, dirty);
     } else if (dirty) {
         write_line(m, next, p, m->machine.level[level].line);

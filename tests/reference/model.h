@@ -93,7 +93,7 @@ int take(struct model *m, int level, unsigned cache, struct place p, unsigned by
    dirty. */
 int take_before(struct model *m, int level, unsigned cache, struct place p);
 /* Is the line dirty in a cache that no core uses which uses ours of `level`? */
-int dirty_elsewhere(struct model *m, int level, struct place p);
+int dirty_elsewhere(struct model *m, struct place p);
 /* What leaves `level` on its way outwards asks the other caches that meet it at the next level. */
 void snoop(struct model *m, int level, struct place p, int own);
 /* A store to a line that our core holds: all other copies go. */

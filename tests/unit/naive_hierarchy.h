@@ -57,6 +57,20 @@ static int naive_dirty_elsewhere(struct naive *n, int level, int next, uint64_t 
     return 0;
 }
 
+/* Does a cache that our core does not use hold it dirty? */
+static int naive_others_changed(struct naive *n, uint64_t addr, unsigned bytes)
+{
+    for (int i = 0; i < (int)n->levels; i++)
+        for (unsigned c = 0; naive_serves(n, i, 0) && c < n->level[i].caches; c++)
+            for (uint64_t b = 0; c != naive_cache(n, i) && b < bytes; b += n->level[i].spec->line) {
+                struct naive_line *x = naive_find(n, i, c, addr + b);
+
+                if (x && x->dirty)
+                    return 1;
+            }
+    return 0;
+}
+
 /* Before something goes from `level` to the next: copies that other caches hold which meet our way
    first at that next level. */
 static void naive_snoop(struct naive *n, int level, uint64_t addr, int take)
@@ -117,7 +131,7 @@ static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
     struct naive_level *l = &n->level[level];
     unsigned cache = naive_cache(n, level);
     struct naive_line *x = naive_victim(n, level, naive_set(n, level, cache, addr)), old = *x;
-    int fetch = !naive_serves(n, level, 0), next = naive_next(n, level, fetch), stale = 0;
+    int fetch = !naive_serves(n, level, 0), next = naive_next(n, level, fetch);
     uint64_t mine;
 
     x->addr = naive_begin(n, level, addr);
@@ -138,10 +152,8 @@ static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
                     old.dirty |= naive_drop(n, i, c, old.addr, l->spec->line, 0,
                                             &n->level[i].n.back_invalidations);
     /* an instruction cache may hold what another core has changed since */
-    for (int i = next; fetch && naive_exclusive(n, next) && i >= 0; i = naive_next(n, i, 0))
-        stale |=
-            naive_serves(n, next, 0) && naive_dirty_elsewhere(n, i, naive_next(n, i, 0), old.addr);
-    if (stale) {
+    if (fetch && naive_exclusive(n, next) && naive_serves(n, next, 0) &&
+        naive_others_changed(n, old.addr, l->spec->line)) {
         n->space = mine;
         return;
     }

@@ -110,16 +110,15 @@ static inline int take_others(struct cf_hierarchy *h, int level, int next, uint6
     return dirty;
 }
 
-/* Whether a cache of another core, none that lies before ours of `level`, holds the line dirty. */
-static inline int dirty_elsewhere(struct cf_hierarchy *h, int level, uint64_t line)
+/* Whether a data cache that the core at hand does not use holds a line of 1 << shift bytes dirty. */
+static inline int dirty_elsewhere(struct cf_hierarchy *h, uint64_t line, unsigned shift)
 {
-    while (level != MEMORY) {
-        const int next = h->tier[level].next[KIND_DATA];
+    for (unsigned j = 0; j < h->levels; j++) {
+        struct tier *s = &h->tier[j];
 
-        if (take_others(h, level, next, line, LOOK))
-            return 1;
-        line = outward(h, &h->tier[level], next, line);
-        level = next;
+        for (unsigned c = 0; s->data && c < s->caches; c++)
+            if (c != s->at && take_lines(s, c, line, shift, LOOK, NULL))
+                return 1;
     }
     return 0;
 }

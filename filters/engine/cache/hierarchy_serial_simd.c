@@ -98,7 +98,7 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
         dirty |= take_before(h, level, cache, line, t->shift);
     if (next != MEMORY && h->tier[next].exclusive) {
         /* no old copy was taken from an instruction cache */
-        if (h->coherent && !t->data && h->tier[next].data && dirty_elsewhere(h, next, line))
+        if (h->coherent && !t->data && h->tier[next].data && dirty_elsewhere(h, line, t->shift))
             return;
         t->n.writebacks += dirty;
         place(h, next, line, dirty);
