@@ -137,6 +137,12 @@ static const struct example examples[] = {
      .rows = "ifetch 0x1000 4 0,store 0x1000 4 1,ifetch 0x2000 4 0,ifetch 0x1000 4 0",
      .hit = "255 255 255 255",
      .counts = {COUNT(2, WRITES, 1), COUNT(2, WRITE_MISSES, 1)}},
+    {.name = "a flush of two lines finds both before one takes the other along, in a longer line",
+     .level = {CACHE(UNIFIED, 4, 2, 64, 1), CACHE(UNIFIED, 4, 4, 64, 2, .inclusion = INCLUSIVE),
+               CACHE(UNIFIED, 12, 1, 128, 3, .inclusion = INCLUSIVE)},
+     .rows = "store 0x103e 8 0,flush 0x103e 8 0,load 0x103e 8 0",
+     .hit = "255 1 255",
+     .counts = {COUNT(0, FLUSHES, 1), COUNT(0, BACK_INVALIDATIONS, 1), COUNT(3, WRITES, 1)}},
     {.name = "bit-plru: the last bit that is set clears the others",
      .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = CF_BIT_PLRU)},
      .rows = "load 0 1 0,load 64 1 0,load 128 1 0,load 192 1 0,load 256 1 0,load 64 1 0,"

@@ -239,10 +239,23 @@ static unsigned store_line(struct model *m, int level, struct place p)
     return served;
 }
 
-/* flush: takes the line from all caches of all cores; memory gets it if it was dirty. */
-static unsigned flush_line(struct model *m, struct place p, unsigned bytes)
+/* The first level that holds one of `bytes` bytes, for some core. */
+static unsigned held_at(struct model *m, struct place p, unsigned bytes)
 {
     unsigned found = FROM_MEMORY;
+
+    for (int i = 0; i < (int)m->machine.levels; i++)
+        for (unsigned c = 0; c < caches_of(&m->machine, i); c++)
+            for (unsigned at = 0; at < bytes; at += m->machine.level[i].line)
+                if (find(m, i, c, (struct place){p.process, p.byte + at}) &&
+                    m->machine.level[i].depth < found)
+                    found = m->machine.level[i].depth;
+    return found;
+}
+
+/* flush: takes the line from all caches of all cores; memory gets it if it was dirty. */
+static void flush_line(struct model *m, struct place p, unsigned bytes)
+{
     int dirty = 0;
 
     for (int i = 0; i < (int)m->machine.levels; i++) {
@@ -257,14 +270,11 @@ static unsigned flush_line(struct model *m, struct place p, unsigned bytes)
                 dirty |= take(m, i, c, part, 1, 0, FLUSHES);
                 if (held && l->inclusion == INCLUSIVE)
                     dirty |= take_before(m, i, c, part);
-                if (held && l->depth < found)
-                    found = l->depth;
             }
         }
     }
     if (dirty)
         count(m, MEMORY, WRITES);
-    return found;
 }
 
 /* After the line access that made the prefetchers act. */
@@ -312,15 +322,21 @@ unsigned model_row(struct model *m, const struct row *r, unsigned core, uint32_t
     m->core = core;
     m->row_first = r->addr;
     m->row_last = r->addr + bytes - 1 < r->addr ? UINT64_MAX : r->addr + bytes - 1;
+    /* what a flush finds is what was there before it, which may take a line along with another */
+    for (uint64_t n = m->row_first / unit; op == FLUSH && n <= m->row_last / unit; n++) {
+        const unsigned held = held_at(m, (struct place){process, n * unit}, unit);
+
+        slowest = held > slowest ? held : slowest;
+    }
     for (uint64_t n = m->row_first / unit; n <= m->row_last / unit; n++) {
         const struct place p = {process, n * unit};
-        unsigned served;
+        unsigned served = 0;
         int ignored = 0;
 
         m->op = op;
         m->fetch = op == IFETCH;
         if (op == FLUSH)
-            served = flush_line(m, p, unit);
+            flush_line(m, p, unit);
         else if (op == STORE)
             served = store_line(m, first, p);
         else

@@ -310,9 +310,21 @@ static unsigned naive_store(struct naive *n, int level, uint64_t addr)
     return served;
 }
 
-static unsigned naive_flush(struct naive *n, uint64_t addr, unsigned bytes)
+/* The first level where some cache holds one of `bytes` bytes. */
+static unsigned naive_holds(struct naive *n, uint64_t addr, unsigned bytes)
 {
     unsigned found = CF_FROM_MEMORY;
+
+    for (int i = 0; i < (int)n->levels; i++)
+        for (unsigned c = 0; c < n->level[i].caches; c++)
+            for (uint64_t b = 0; b < bytes; b += n->level[i].spec->line)
+                if (naive_find(n, i, c, addr + b) && n->level[i].spec->depth < found)
+                    found = n->level[i].spec->depth;
+    return found;
+}
+
+static void naive_flush(struct naive *n, uint64_t addr, unsigned bytes)
+{
     int dirty = 0;
 
     for (unsigned i = 0; i < n->levels; i++) {
@@ -329,11 +341,8 @@ static unsigned naive_flush(struct naive *n, uint64_t addr, unsigned bytes)
                                         0, &n->level[k].n.back_invalidations);
         }
         l->n.flushes += lost;
-        if (lost && l->spec->depth < found)
-            found = l->spec->depth;
     }
     n->memory_writes += (unsigned)dirty;
-    return found;
 }
 
 /* One row: the depth of its slowest line. `bytes`: line of the first level of its path. */
@@ -347,11 +356,21 @@ __attribute__((unused)) static unsigned naive_row(struct naive *n, uint64_t addr
     if (last < addr)
         last = UINT64_MAX;
     n->op = (int)op;
-    for (uint64_t line = addr / bytes; line <= last / bytes; line++) {
-        unsigned served = op == CF_FLUSH   ? naive_flush(n, line * bytes, bytes)
-                          : op == CF_STORE ? naive_store(n, first, line * bytes)
-                                           : naive_read(n, first, line * bytes, fetch, 0, &ignored);
+    /* before one of its lines takes another along, in a longer line */
+    for (uint64_t line = addr / bytes; op == CF_FLUSH && line <= last / bytes; line++) {
+        unsigned served = naive_holds(n, line * bytes, bytes);
 
+        slowest = served > slowest ? served : slowest;
+    }
+    for (uint64_t line = addr / bytes; line <= last / bytes; line++) {
+        unsigned served = 0;
+
+        if (op == CF_FLUSH)
+            naive_flush(n, line * bytes, bytes);
+        else if (op == CF_STORE)
+            served = naive_store(n, first, line * bytes);
+        else
+            served = naive_read(n, first, line * bytes, fetch, 0, &ignored);
         if (served > slowest)
             slowest = served;
     }

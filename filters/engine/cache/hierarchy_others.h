@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hierarchy_others.h - of hierarchy_serial_simd.c alone, for each processor: what the other caches
- * hold of a line, those before a level and those of other cores, and how it is taken from them.
+ * hold of a line, those before a level and those of other cores, and how it is taken from them;
+ * and flushes, which take it from all.
  */
 #ifndef CF_HIERARCHY_OTHERS_H
 #define CF_HIERARCHY_OTHERS_H
@@ -110,7 +111,27 @@ static inline int take_others(struct cf_hierarchy *h, int level, int next, uint6
     return dirty;
 }
 
-/* Whether a data cache that the core at hand does not use holds a line of 1 << shift bytes dirty. */
+/* The depth of the first level that holds a line of 1 << shift bytes, or a part of it, for some
+   core. */
+static inline unsigned held_at(const struct cf_hierarchy *h, uint64_t line, unsigned shift)
+{
+    unsigned found = CF_FROM_MEMORY;
+
+    for (unsigned j = 0; j < h->levels; j++) {
+        const struct tier *t = &h->tier[j];
+        const unsigned inner = t->shift < shift ? shift - t->shift : 0;
+        const uint64_t first = t->shift > shift ? line >> (t->shift - shift) : line << inner;
+
+        for (unsigned c = 0; c < t->caches && t->spec.depth < found; c++)
+            for (uint64_t k = 0; k < UINT64_C(1) << inner; k++)
+                if (step_probe(t->cache[c], first + k) != CF_CACHE_ABSENT)
+                    found = t->spec.depth;
+    }
+    return found;
+}
+
+/* Whether a data cache that the core at hand does not use holds a line of 1 << shift bytes
+   dirty. */
 static inline int dirty_elsewhere(struct cf_hierarchy *h, uint64_t line, unsigned shift)
 {
     for (unsigned j = 0; j < h->levels; j++) {
@@ -121,6 +142,50 @@ static inline int dirty_elsewhere(struct cf_hierarchy *h, uint64_t line, unsigne
                 return 1;
     }
     return 0;
+}
+
+/* The greatest depth at which a flush finds one of its lines, of which `line` is the first. It is
+   called before any is taken, because a longer line takes others along. */
+static inline unsigned flush_finds(const struct cf_hierarchy *h, uint64_t line, uint32_t row,
+                                   unsigned shift)
+{
+    const uint32_t size = h->size && h->size[row] ? h->size[row] : 1;
+    const uint64_t first = h->addr[row] >> shift, end = h->addr[row] + size - 1;
+    const uint64_t more = ((end < h->addr[row] ? UINT64_MAX : end) >> shift) - first;
+    unsigned found = 0;
+
+    for (uint64_t i = 0; i <= more && found < CF_FROM_MEMORY; i++) {
+        const unsigned depth = held_at(h, (first + i) ^ (line ^ first), shift);
+
+        found = depth > found ? depth : found;
+    }
+    return found;
+}
+
+static inline void flush_line(struct cf_hierarchy *h, uint64_t line, unsigned shift)
+{
+    int dirty = 0;
+
+    for (unsigned j = 0; j < h->levels; j++) {
+        struct tier *t = &h->tier[j];
+        uint64_t lost = 0, here = t->shift > shift ? line >> (t->shift - shift) : line;
+        const unsigned parts = t->shift < shift ? shift - t->shift : 0;
+
+        for (unsigned c = 0; c < t->caches; c++) {
+            uint64_t before = lost;
+
+            dirty |= take_lines(t, c, line, shift, TAKE, &lost);
+            /* lines here are longer: the caches before it hold the other parts */
+            for (unsigned k = 0; lost > before && t->inclusive && k < j; k++)
+                for (unsigned d = 0; d < h->tier[k].caches && t->before >> k & 1; d++)
+                    dirty |= take_lines(&h->tier[k], d, here, t->shift, TAKE,
+                                        &h->tier[k].n.back_invalidations);
+            for (uint64_t k = 0; t->watch && k < UINT64_C(1) << parts; k++)
+                cfh_note(t, (here << parts) + k, h->row, c, CF_RUN_FLUSH, lost == before);
+        }
+        t->n.flushes += lost;
+    }
+    h->memory_writes += (unsigned)dirty;
 }
 
 #endif

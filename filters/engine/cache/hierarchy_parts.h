@@ -101,7 +101,9 @@ struct cf_hierarchy {
     struct apart *apart; /* for the pipeline, where split */
     uint64_t memory[CLASSES], memory_writes;
 
-    /* The serial model: the run at hand. */
+    /* The serial model: the rows and the run at hand. */
+    const uint64_t *addr;
+    const uint32_t *size;
     unsigned core, kind;
     enum class class;
     uint32_t row;

@@ -204,6 +204,8 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         return 0;
     core %= h->cores;
     cfh_take_core(h, core);
+    h->addr = addr;
+    h->size = size;
     preset(h, op, from, to, hit);
     flushes = count_rows(h, op, from, to, &fetches);
     if (h->chunk && flushes)

@@ -314,36 +314,6 @@ static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line)
     return t->spec.depth;
 }
 
-static unsigned flush_line(struct cf_hierarchy *h, uint64_t line, unsigned shift)
-{
-    unsigned found = CF_FROM_MEMORY;
-    int dirty = 0;
-
-    for (unsigned j = 0; j < h->levels; j++) {
-        struct tier *t = &h->tier[j];
-        uint64_t lost = 0, here = t->shift > shift ? line >> (t->shift - shift) : line;
-        const unsigned parts = t->shift < shift ? shift - t->shift : 0;
-
-        for (unsigned c = 0; c < t->caches; c++) {
-            uint64_t before = lost;
-
-            dirty |= take_lines(t, c, line, shift, TAKE, &lost);
-            /* lines here are longer: the caches before it hold the other parts */
-            for (unsigned k = 0; lost > before && t->inclusive && k < j; k++)
-                for (unsigned d = 0; d < h->tier[k].caches && t->before >> k & 1; d++)
-                    dirty |= take_lines(&h->tier[k], d, here, t->shift, TAKE,
-                                        &h->tier[k].n.back_invalidations);
-            for (uint64_t k = 0; t->watch && k < UINT64_C(1) << parts; k++)
-                cfh_note(t, (here << parts) + k, h->row, c, CF_RUN_FLUSH, lost == before);
-        }
-        t->n.flushes += lost;
-        if (lost && t->spec.depth < found)
-            found = t->spec.depth;
-    }
-    h->memory_writes += (unsigned)dirty;
-    return found;
-}
-
 /* What the prefetchers asked for, after the run that made them ask. */
 static void bring(struct cf_hierarchy *h)
 {
@@ -394,9 +364,12 @@ CF_INLINE int refer(struct cf_hierarchy *h, uint64_t line, uint32_t row, unsigne
     h->row = row;
     h->kind = kind;
     if (__builtin_expect(flags & CF_RUN_FLUSH, 0)) {
-        served = flush_line(h, line, h->runs[KIND_DATA]->shift);
+        const unsigned shift = h->runs[KIND_DATA]->shift;
+
+        served = 0;
         if (!(flags & CF_RUN_PART))
-            hit[row] = 0;
+            hit[row] = (uint8_t)flush_finds(h, line, row, shift);
+        flush_line(h, line, shift);
     } else if (!t) {
         served = CF_FROM_MEMORY;
     } else {
