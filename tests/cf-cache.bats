@@ -818,6 +818,10 @@ pages_of() {
     run -3 --separate-stderr cf-cache -q -m m.yaml --colours 0:3 --ram 4MiB in.cf
     [[ $stderr == *"of their colours"* ]]
     run -0 --separate-stderr cf-cache -q -m m.yaml --colours 0:3-4 --ram 4MiB --summary in.cf
+    # so it is where the order gives colours: 1024, of one frame each
+    accesses load:0x0:8 load:0x400000:8
+    run -3 --separate-stderr cf-cache -q -m m.yaml --frames coloured --ram 4MiB in.cf
+    [[ $stderr == *"of their colours"* ]]
 }
 
 @test "an index that no model has: said once, modelled as plain" {

@@ -112,7 +112,7 @@ static int place(struct placed *p, uint32_t process, const uint64_t *addr, uint3
     if (done >= 0 && done < rows)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT,
                "more pages are touched than there is memory%s: give a larger --ram",
-               p->colours ? " of their colours" : "");
+               p->colours || p->o->order == CF_FRAMES_COLOURED ? " of their colours" : "");
     return done < 0 ? -1 : 0;
 }
 
