@@ -154,6 +154,10 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
         return snapshots_frame(c->snapshots, f);
     if (c->snapshots && f->table == CF_HEADER && snapshots_end(c->snapshots) != 0)
         return -1;
+    if (c->snapshots && (f->table == CF_SNAPSHOT || f->table == CF_LINE) && f->rows)
+        cf_die(&c->tool, CF_EXIT_INPUT,
+               "--snapshot-every: the stream has snapshots already, with the numbers that these "
+               "would get: give the recording from before it was put together with them");
     if (!c->snapshots && w && f->table == CF_HEADER)
         cf_made_check(&c->made, f->header, CF_HIT, NULL);
     if (f->table == CF_ACCESS && c->alone.part) {

@@ -831,7 +831,7 @@ END
         told "$p" "for an input that cannot be read to its end"
         [[ $(tr -d '\0' <there.png) == before ]] || complain "$p" "makes a file of its begin"
     done
-    "$B/bin/cf-cache" -q -m raspberry-pi-4 --snapshot-every 900 "$STREAMS/full.cf" >lines.cf
+    "$B/bin/cf-cache" -q -m raspberry-pi-4 --snapshot-every 900 "$STREAMS/plain.cf" >lines.cf
     while read -r p options; do
         # shellcheck disable=SC2086
         go "$p" $options /proc/self/mem

@@ -591,6 +591,16 @@ instructions() {
     awk '/^summary:/ { print $2 }' cg.out
 }
 
+@test "snapshots: a stream that has some already is refused, since both would have the same numbers" {
+    printf 'time,op,addr\n1,load,0\n300,load,64\n' | stream few.cf
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 200 few.cf -o one.cf
+    cf-merge -q one.cf few.cf -o both.cf
+    run -1 --separate-stderr cf-cache -q -m tegra-x1 --snapshot-every 100 both.cf -o z.cf
+    has "cf-cache: --snapshot-every: the stream has snapshots already" "$stderr"
+    [[ ! -e z.cf ]]
+    run -0 cf-cache -q -m tegra-x1 both.cf -o z.cf
+}
+
 @test "snapshots: work grows with the accesses, also where CPUs and processes take turns" {
     need valgrind "it counts instructions"
     sanitized && skip "sanitizers do not run in valgrind"
