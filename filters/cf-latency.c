@@ -78,9 +78,10 @@ static void parse(struct latency *l, int argc, char **argv)
 
 static int begin_segment(struct latency *l, const struct cf_frame *f, struct cf_writer *w)
 {
+    const unsigned but[] = {CF_COST, l->column == CF_HIT ? CF_LEVEL : CF_HIT, 0};
+
     end_unplaced(l, f, w);
-    if (l->column == CF_HIT)
-        cf_made_check(&l->made, f->header, CF_COST, NULL);
+    cf_made_check(&l->made, f->header, CF_COST, but);
     if (l->retime && retime_end(l->retime, w) != 0)
         return -1;
     if (l->retime)

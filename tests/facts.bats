@@ -360,3 +360,29 @@ warns() {
     make_stream through x dist by me dist line_size 64 dist sets 1 dist bound 0 <d64.cf >e.cf
     quiet cf-merge --renumber d64.cf e.cf
 }
+
+# samples [OPTION...]: what cf-sample takes of a modelled stream.
+samples() {
+    awk 'BEGIN { print "time,pid,tid,op,addr,size,pc"
+        for (i = 0; i < 400; i++) printf "%d,1,1,load,%d,4,%d\n", i, i * 52 % 8192, 4 * (i % 9) }' |
+        cf-capture csv -q | cf-cache "$@" | cf-sample -q --loads 3 "${@:1:2}"
+}
+
+@test "levels of one machine, costs and classes of another: cf-latency, cf-classify, also by --summary" {
+    samples -m ./m.yaml >s.cf
+    samples -m ./n.yaml >t.cf
+    local said="column level is of machine 'm' (cf-sample), column cost of 'n' (cf-latency): give both the same -m"
+    warns "$said" cf-latency -q -m ./n.yaml --level-column level s.cf
+    warns "$said" cf-latency -q -m ./n.yaml --level-column level --summary s.cf
+    said="column level is of machine 'm' (cf-sample), column class of 'n' (cf-classify): give both the same -m"
+    warns "$said" cf-classify -q -m ./n.yaml --rule cacheperf s.cf
+    warns "$said" cf-classify -q -m ./n.yaml --rule cacheperf --summary s.cf
+    # of what is not looked at, nothing is said
+    quiet cf-classify -q -m ./m.yaml --rule cacheperf --summary s.cf
+    make_stream through x level machine n <s.cf >b.cf
+    quiet cf-latency -q -m ./m.yaml --summary b.cf
+    # added up
+    for f in s t; do cf-cat --columns time,op,addr,weight,level $f.cf >$f.level.cf; done
+    warns "column level has different facts in the inputs" cf-rank -q --by op --value misses s.level.cf t.level.cf
+    warns "column level has different facts in the inputs" cf-heatmap -q --value misses --csv s.level.cf t.level.cf
+}

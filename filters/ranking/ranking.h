@@ -60,7 +60,7 @@ struct cf_sums {
     uint8_t op[256];                 /* of sums that are of no certain operation */
     int of_lines;                    /* a ranking by cache line shares bytes out itself */
     int of_sets;                     /* a ranking by set: --level says whose, too */
-    unsigned mixed[4];               /* columns that they are made of, for cf_mix_check() */
+    unsigned mixed[5];               /* columns that they are made of, for cf_mix_check() */
     uint64_t *value[CF_MOST_SUMS];   /* of each row; of sums of misses: of each that may be one, */
     uint32_t *missing, misses_found; /* of which these are the rows */
     uint64_t *some;                  /* != 0: a value of the row is not 0 */

@@ -152,8 +152,10 @@ void cf_sums_begin(struct cf_sums *s, struct cf_reader *r)
     if (cf_sums_has(s, CF_SUM_FETCHES))
         cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
     if (misses || levels) {
-        if (levels || !s->dist_given)
+        if (levels || !s->dist_given) {
             *mixed++ = CF_HIT;
+            *mixed++ = CF_LEVEL;
+        }
         cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_LEVEL);
     }
     if (s->dist_given) {

@@ -6,7 +6,8 @@
 #include "formats/base/cf_memory.h"
 #include "formats/program/cf_made.h"
 
-static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_COST};
+/* Stage is of the machine of level: one program adds both. */
+static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_COST, CF_LEVEL};
 
 enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = CF_MIXED };
 

@@ -26,9 +26,9 @@ void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_m
 /* States that this program makes the column so. Further facts are the caller's. */
 void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned column);
 
-/* Warns of those of the columns hit, class and cost that a header says were made of another
+/* Warns of those of the columns hit, class, cost and level that a header says were made of another
    machine, or for other cores, than `column` that this program makes. `but`, up to a 0: columns
-   that it replaces; NULL for that one alone. */
+   that it replaces or does not look at; NULL for that one alone. */
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but);
 
@@ -44,7 +44,7 @@ extern const char cf_counts[], cf_counts_costs[], cf_counts_old_costs[];
    handed on: where it states the first, ours states the second. */
 void cf_made_outdate(const struct cf_header *h, struct cf_writer *w);
 
-enum { CF_MIXED = 9 };
+enum { CF_MIXED = 10 };
 
 /* For programs that make one result of several columns or streams. */
 struct cf_mix {

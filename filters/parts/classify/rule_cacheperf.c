@@ -263,6 +263,9 @@ static void settle(struct cacheperf *p)
 
 static void take_header(struct cacheperf *p, const struct cf_header *h)
 {
+    static const unsigned others[] = {CF_CLASS, CF_CLASS_BEHIND, CF_HIT, CF_COST, 0};
+
+    cf_made_check(&p->c->made, h, CF_CLASS, others);
     p->begun = 1;
     p->samples = 0;
     if (cf_header_number(h, "weight", "loads", &p->period[0]) <= 0)

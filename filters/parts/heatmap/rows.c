@@ -227,6 +227,7 @@ void rows_want(struct work *w)
     if (o->value == MISSES) {
         w->mix.column[0] = CF_HIT;
         w->mix.column[1] = CF_CLASS;
+        w->mix.column[3] = CF_LEVEL;
         cf_reader_want_each(w->reader, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_CLASS, CF_LEVEL);
     }
     w->mix.column[2] = CF_PAGENO;
