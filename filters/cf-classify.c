@@ -168,6 +168,7 @@ static void state_facts(struct run *r, const struct cf_header *h, struct cf_writ
 {
     struct classify *c = &r->c[0];
 
+    c->made.rule = r->rule->name;
     cf_made_check(&c->made, h, CF_CLASS, c->o.hit ? with_hit : r->rule->adds);
     for (const unsigned *column = r->rule->adds; *column; column++) {
         const char *name = cf_column_name(*column);

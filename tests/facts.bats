@@ -386,3 +386,15 @@ samples() {
     warns "column level has different facts in the inputs" cf-rank -q --by op --value misses s.level.cf t.level.cf
     warns "column level has different facts in the inputs" cf-heatmap -q --value misses --csv s.level.cf t.level.cf
 }
+
+@test "class and class_behind by different rules: cf-classify, cf-report" {
+    cf-classify -q -m leon4-n2x --rule leon4 a.cf >leon4.cf
+    quiet cf-report -m leon4-n2x --leon4 leon4.cf
+    warns "column class_behind is by rule leon4 (cf-classify), column class by rule hill (cf-classify)" \
+        cf-classify -q -m leon4-n2x leon4.cf
+    mv out both.cf
+    warns "column class is by rule hill (cf-classify), column class_behind by rule leon4 (cf-classify)" \
+        cf-report -m leon4-n2x --leon4 both.cf
+    quiet cf-classify -q -m leon4-n2x --rule leon4 both.cf
+    warns "column class_behind is of machine 'LEON4-N2X'" cf-classify -q -m ./m.yaml leon4.cf
+}

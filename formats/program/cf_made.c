@@ -7,7 +7,7 @@
 #include "formats/program/cf_made.h"
 
 /* Stage is of the machine of level: one program adds both. */
-static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_COST, CF_LEVEL};
+static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST, CF_LEVEL};
 
 enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = CF_MIXED };
 
@@ -44,7 +44,7 @@ void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned col
 
 /* As a header states it. */
 struct found {
-    const char *name, *by, *machine, *caches;
+    const char *name, *by, *machine, *caches, *rule;
     uint64_t cores; /* 0: not stated */
 };
 
@@ -52,6 +52,7 @@ static struct found find(const struct cf_header *h, unsigned column)
 {
     struct found f = {.name = cf_column_name(column)};
 
+    f.rule = cf_header_fact(h, f.name, "rule");
     f.by = cf_header_fact(h, f.name, "by");
     f.by = f.by ? f.by : "another program";
     f.machine = cf_header_fact(h, f.name, "machine");
@@ -81,6 +82,11 @@ static int compare(const struct cf_tool *t, const struct found *a, const struct 
                 "--cores",
                 a->name, (unsigned long long)a->cores, a->by, b->name, (unsigned long long)b->cores,
                 b->by);
+    else if (a->rule && b->rule && strcmp(a->rule, b->rule) != 0)
+        cf_warn(t,
+                "column %s is by rule %s (%s), column %s by rule %s (%s): what is made of both "
+                "mixes the two",
+                a->name, a->rule, a->by, b->name, b->rule, b->by);
     else
         return 0;
     return 1;
@@ -93,6 +99,7 @@ void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned col
                                .by = made->tool->name,
                                .machine = made->machine,
                                .caches = made->caches,
+                               .rule = made->rule,
                                .cores = made->cores};
     const unsigned own[] = {column, 0};
 

@@ -16,6 +16,7 @@ struct cf_made {
     char machine[128];
     char caches[CF_MAX_LEVELS * 128]; /* what the description says of each level */
     unsigned cores;                   /* 0: results do not depend on them */
+    const char *rule;                 /* by which misses have classes, or NULL */
     unsigned warned;                  /* columns, by their place in the list of cf_made.c */
 };
 
@@ -26,9 +27,10 @@ void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_m
 /* States that this program makes the column so. Further facts are the caller's. */
 void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned column);
 
-/* Warns of those of the columns hit, class, cost and level that a header says were made of another
-   machine, or for other cores, than `column` that this program makes. `but`, up to a 0: columns
-   that it replaces or does not look at; NULL for that one alone. */
+/* Warns of those of the columns hit, class, class_behind, cost and level that a header says were
+   made of another machine, for other cores or by another rule than `column` that this program
+   makes. `but`, up to a 0: columns that it replaces or does not look at; NULL for that one
+   alone. */
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but);
 
