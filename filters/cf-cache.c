@@ -64,6 +64,7 @@ struct cache {
     struct summary alone;  /* or a summary alone */
     struct snapshots *snapshots;
     struct cf_made made; /* column hit */
+    const char *stated;  /* its options */
     struct cf_turns turns;
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
@@ -102,6 +103,7 @@ static void make_model(struct cache *c)
     c->o.frame.cores = c->o.cores;
     if (c->o.snapshot.every || options_for_frames(&c->o))
         c->placed = placed_new(&c->tool, &c->o.frame, c->machine);
+    c->stated = hit_options(&c->tool, &c->o, c->machine, &h, c->placed);
 }
 
 static void model_frame(struct cache *c, struct cf_frame *f)
@@ -158,8 +160,10 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
         cf_die(&c->tool, CF_EXIT_INPUT,
                "--snapshot-every: the stream has snapshots already, with the numbers that these "
                "would get: give the recording from before it was put together with them");
-    if (!c->snapshots && w && f->table == CF_HEADER)
+    if (!c->snapshots && w && f->table == CF_HEADER) {
         cf_made_check(&c->made, f->header, CF_HIT, NULL);
+        cf_made_outdate_cost(f->header, w);
+    }
     if (f->table == CF_ACCESS && c->alone.part) {
         part_frame(c->alone.part, f);
     } else if (f->table == CF_ACCESS) {
@@ -181,6 +185,7 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
         cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.frame.physical ? CF_OPTIONAL : CF_REQUIRED);
     } else if (w) {
         cf_made_by(&c->made, &c->tool, c->machine, c->o.cores);
+        c->made.options = c->stated;
         cf_made_state(&c->made, w, CF_HIT);
     }
     want(c, r);

@@ -170,6 +170,8 @@ static void state_facts(struct run *r, const struct cf_header *h, struct cf_writ
 
     c->made.rule = r->rule->name;
     cf_made_check(&c->made, h, CF_CLASS, c->o.hit ? with_hit : r->rule->adds);
+    if (c->o.hit || r->rule == &rule_leon4)
+        cf_made_outdate_cost(h, out);
     for (const unsigned *column = r->rule->adds; *column; column++) {
         const char *name = cf_column_name(*column);
 

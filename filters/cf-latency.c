@@ -73,7 +73,19 @@ static void parse(struct latency *l, int argc, char **argv)
     l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     l->core_count = cf_tool_cores(l->machine, l->core_count);
-    cf_tool_latencies(&l->tool, l->machine, l->machine_name, stated, count);
+    l->latencies = cf_tool_latencies(&l->tool, l->machine, l->machine_name, stated, count);
+}
+
+static void state_facts(const struct latency *l, struct cf_writer *w)
+{
+    const char *cost = cf_column_name(CF_COST);
+
+    cf_made_state(&l->made, w, CF_COST);
+    /* a failure shows again when the writer is closed */
+    if (*l->latencies)
+        (void)cf_writer_fact(w, cost, "latency", l->latencies);
+    if (l->column != CF_HIT)
+        (void)cf_writer_fact(w, cost, "column", cf_column_name(l->column));
 }
 
 static int begin_segment(struct latency *l, const struct cf_frame *f, struct cf_writer *w)
@@ -82,6 +94,8 @@ static int begin_segment(struct latency *l, const struct cf_frame *f, struct cf_
 
     end_unplaced(l, f, w);
     cf_made_check(&l->made, f->header, CF_COST, but);
+    if (w)
+        state_facts(l, w);
     if (l->retime && retime_end(l->retime, w) != 0)
         return -1;
     if (l->retime)
@@ -127,8 +141,7 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
     if (l->retimes)
         l->retime = retime_new(&l->tool, l->machine->clock_hz, r);
     cf_made_by(&l->made, &l->tool, l->machine, cf_latencies_depend(l->model) ? l->core_count : 0);
-    if (w)
-        cf_made_state(&l->made, w, CF_COST);
+    l->made.from = l->column;
     cf_tool_idle(r, w);
     while (cf_tool_next(&l->tool, r, &f) > 0)
         if (!w && cf_partial_frame(&l->partial, f))

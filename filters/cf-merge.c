@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "filters/parts/merge/merge.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -95,6 +96,15 @@ static void take_in(struct merge *m, struct input *in)
     in->file = cf_tool_again(&m->tool, in->file, m->o.memory, "interleaving looks far ahead");
 }
 
+static void refuse_fact(const struct merge *m, const char *input, const char *column,
+                        const char *key, const char *old, const char *new)
+{
+    cf_die(&m->tool, CF_EXIT_INPUT,
+           "%s: the %s of its column %s is %s, that of the inputs before it %s: such columns "
+           "cannot be one: --force does it nevertheless",
+           input, key, column, new, old);
+}
+
 static void take_fact(struct merge *m, const struct cf_header *h, const struct cf_fact *f)
 {
     struct cf_facts *all = &m->stated.facts;
@@ -111,19 +121,31 @@ static void take_fact(struct merge *m, const struct cf_header *h, const struct c
         (void)cf_writer_fact(m->writer, f->column, f->key, f->value);
 }
 
+/* Facts that may be stated in one of the two alone. */
+static void merge_machine(struct merge *m, const char *input, const struct cf_header *h,
+                          const char *column)
+{
+    const char *key = cf_made_differ(&m->stated, h, column), *old, *new;
+
+    if (!key || m->o.force)
+        return;
+    old = cf_header_fact(&m->stated, column, key);
+    new = cf_header_fact(h, column, key);
+    refuse_fact(m, input, column, key, old ? old : "not stated", new ? new : "not stated");
+}
+
 void merge_facts(struct merge *m, const char *input, const struct cf_header *h, int began)
 {
     for (unsigned i = 0; i < h->facts.count; i++) {
         const struct cf_fact *f = &h->facts.fact[i];
         const char *old = cf_header_fact(&m->stated, f->column, f->key);
 
+        if (!strcmp(f->key, "machine"))
+            merge_machine(m, input, h, f->column);
         if (!old && !began)
             take_fact(m, h, f);
         else if ((!old || strcmp(old, f->value) != 0) && strcmp(f->key, "by") != 0 && !m->o.force)
-            cf_die(&m->tool, CF_EXIT_INPUT,
-                   "%s: the %s of its column %s is %s, that of the inputs before it %s: such "
-                   "columns cannot be one: --force does it nevertheless",
-                   input, f->key, f->column, f->value, old ? old : "not stated");
+            refuse_fact(m, input, f->column, f->key, old ? old : "not stated", f->value);
     }
 }
 

@@ -72,7 +72,7 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
     p->file = argc > optind ? argv[optind] : standard;
     p->machine = cf_tool_machine(t, machine);
     cf_tool_modelled(t, p->machine);
-    cf_tool_latencies(t, p->machine, machine, stated, count);
+    p->latency_text = cf_tool_latencies(t, p->machine, machine, stated, count);
     p->paged.machine = p->machine;
     p->turns.stated = p->paged.cores;
     p->paged.cores = cf_tool_cores(p->machine, p->paged.cores);
@@ -122,7 +122,10 @@ int main(int argc, char **argv)
         p.file = cf_tool_again(&p.tool, p.file, p.memory, "it is read several times");
     p.writer = cf_tool_writer(&p.tool, output);
     cf_made_by(&made, &p.tool, p.machine, p.paged.cores);
+    made.options = cf_made_seed(&p.tool, p.machine, p.paged.seed, 0);
     cf_made_state(&made, p.writer, CF_RUNTIME);
+    if (*p.latency_text)
+        (void)cf_writer_fact(p.writer, cf_column_name(CF_RUNTIME), "latency", p.latency_text);
     pages_first(&p, &none, &all);
     if (!p.names && !cf_writer_problem(p.writer))
         cf_die(&p.tool, p.tool.status ? p.tool.status : CF_EXIT_INPUT,

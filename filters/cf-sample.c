@@ -118,7 +118,6 @@ static void state_facts(struct sample *s)
     struct cf_writer *w = s->writer;
 
     /* a failure shows again when the writer is closed */
-    cf_made_by(&s->made, &s->tool, s->machine, 0);
     cf_made_state(&s->made, w, CF_LEVEL);
     (void)cf_writer_fact(w, "weight", "by", s->tool.name);
     (void)cf_writer_number(w, "weight", "loads", o->loads);
@@ -165,6 +164,7 @@ static void take_header(struct sample *s, const struct cf_header *h)
     cf_sampler_clock(s->sampler, expire < 1e19 ? (uint64_t)expire : UINT64_MAX,
                      h->clock_unit && !strcmp(h->clock_unit, "instructions"));
     cf_made_check(&s->made, h, CF_LEVEL, NULL);
+    state_facts(s);
     cf_made_outdate(h, s->writer);
     s->cores = cf_tool_cores(s->machine, 0);
     if (cf_header_number(h, "hit", "cores", &cores) > 0 && cores <= CF_MAX_CORES)
@@ -261,7 +261,8 @@ int main(int argc, char **argv)
     (void)cf_tool_only(&s.tool, s.writer, (const unsigned[]){CF_LEVEL, CF_WEIGHT, CF_STAGE, 0});
     kept_begin(&s.kept, &s.tool, s.writer);
     s.sampler = cf_need(&s.tool, cf_sampler_new(&s.o));
-    state_facts(&s);
+    cf_made_by(&s.made, &s.tool, s.machine, 0);
+    s.made.from = CF_HIT;
     cf_reader_want_each(s.reader, CF_ACCESS, CF_REQUIRED, CF_TIME, CF_OP, CF_ADDR, CF_PC, CF_HIT);
     cf_reader_want_each(s.reader, CF_ACCESS, CF_OPTIONAL, CF_PID, CF_TID, CF_CPU);
     cf_reader_refuse_samples(s.reader);

@@ -361,11 +361,159 @@ warns() {
     quiet cf-merge --renumber d64.cf e.cf
 }
 
+# options COLUMN [FILE]: what its facts state as options, or nothing.
+options() {
+    facts "${@:2}" | sed -n "s/^  $1: .*options: \"\([^\"]*\)\".*/\1/p"
+}
+
+@test "options that change column hit are facts of it, in one order however they were given; others are not" {
+    local o
+    has_options() { # WANT OPTION...
+        run -0 bash -c 'cf-cache -q "$@" a.cf | cf-cat --info' _ -m ./m.yaml "${@:2}"
+        o=$(sed -n 's/^  hit: .*cores: 2\(.*\)}$/\1/p' <<<"$output")
+        [[ $o == "${1:+, options: \"$1\"}" ]] || fail "${*:2}: $o"
+    }
+    has_options ""
+    has_options "" --seed 7 --prefetch none --way-mask 1:3
+    has_options "prefetch next-line:L1" --prefetch next-line
+    has_options "way-mask 0:0x1:L1; way-mask 1:0x2:L1" --way-mask 1:1 --way-mask 1:2 --way-mask 0:0x1:L1
+    has_options "frames random; ram 4294967296; page-size 4096" --frames random --seed 1
+    has_options "frames random; ram 1073741824; page-size 65536; seed 7" --frames random --seed 7 --ram 1G --page-size 64K
+    has_options "frames sequential; ram 4294967296; page-size 4096" --frames sequential --seed 7
+    sed -i 's/ways: 2/ways: 2, policy: random/' m.yaml
+    has_options "" --seed 1
+    has_options "seed 7" --seed 7
+    has_options "prefetch stride:L1; seed 7" --seed 7 --prefetch stride
+    run -0 bash -c 'cf-classify -m ./m.yaml --seed 7 a.cf | cf-cat --info'
+    has 'hit: {by: "cf-classify", machine: "m", caches: "L1 1024/2/64/1 random", cores: 2, options: "seed 7"}'
+    has 'cores: 2, options: "seed 7", rule: "hill", level: "L1"}'
+    printf 'time,op,addr,phys\n1,load,0,4096\n' | stream phys.cf
+    cf-cache -m ./n.yaml --physical phys.cf >b.cf
+    [[ $(options hit b.cf) == physical ]]
+}
+
+@test "colours and pools as facts of hit: the same pages and colours are, however they are written" {
+    printf 'time,op,addr,region,page\n1,load,0,a,7\n2,load,4096,b,1\n' | stream p.cf
+    sed -i 's/1KiB/64KiB/' m.yaml
+    printf 'region,page\na,7\nb,1\n' >one.csv
+    printf 'page,region\n1,b\n7,a\n7,a\n' >two.csv
+    printf 'region,page\na,1\nb,7\n' >other.csv
+    cf-cache -q -m ./m.yaml --colours 1:0-2,4 --colours 0:5- --pool one.csv:3@1 p.cf >one.cf
+    cf-cache -q -m ./m.yaml --colours 0:7,6,5 --colours 1:4,2,0-1 --pool two.csv:3@1 p.cf >two.cf
+    cf-cache -q -m ./m.yaml --colours 1:0-2,4 --colours 0:5- --pool other.csv:3@1 p.cf >other.cf
+    run -0 options hit one.cf
+    [[ $output == "frames random; ram 4294967296; page-size 4096; colours 0:5-7; colours 1:0-2,4; pool "*:3@1 ]]
+    facts two.cf | same <(facts one.cf) -
+    [[ $(options hit other.cf) != "$output" ]]
+}
+
+@test "columns of models with other options, in one stream and in several" {
+    cf-cache -m ./m.yaml a.cf >hit.cf
+    cf-cache -m ./m.yaml --prefetch next-line a.cf >next.cf
+    local said="column hit is of a model with prefetch next-line:L1 (cf-cache), column class of one with no such options (cf-classify)"
+    warns "$said" cf-classify -m ./m.yaml next.cf
+    mv out class.cf
+    warns "$said" cf-rank -q --by op --value misses,l1-misses class.cf
+    warns "$said" cf-rank -q -j 2 --by op --value misses,l1-misses class.cf
+    warns "column hit has different facts in the inputs" cf-rank -q --by op --value misses --before hit.cf next.cf
+    warns "options prefetch next-line:L1" cf-rank -q --by op --value misses hit.cf next.cf
+    warns "column hit has different facts in the inputs" cf-heatmap -q --value misses --csv hit.cf next.cf
+    quiet cf-rank -q --by op --value misses next.cf next.cf
+    # those of the inputs, of which one states none
+    said="the options of its column hit is prefetch next-line:L1, that of the inputs before it not stated"
+    run -1 --separate-stderr cf-merge -q --renumber hit.cf next.cf
+    has "next.cf: $said" "$stderr"
+    run -1 --separate-stderr cf-merge -q --renumber next.cf hit.cf
+    has "hit.cf: the options of its column hit is not stated, that of the inputs before it prefetch" "$stderr"
+    run -1 --separate-stderr cf-merge -q --renumber <(cat hit.cf) <(cat next.cf)
+    has "$said" "$stderr"
+    quiet cf-merge -q --force --renumber hit.cf next.cf
+    quiet cf-merge -q --renumber next.cf next.cf
+    [[ $(options hit out) == "prefetch next-line:L1" ]]
+    # a column that states no machine says nothing of options
+    cf-merge -q --renumber a.cf next.cf >b.cf
+    [[ $(options hit b.cf) == "prefetch next-line:L1" ]]
+}
+
 # samples [OPTION...]: what cf-sample takes of a modelled stream.
 samples() {
     awk 'BEGIN { print "time,pid,tid,op,addr,size,pc"
         for (i = 0; i < 400; i++) printf "%d,1,1,load,%d,4,%d\n", i, i * 52 % 8192, 4 * (i % 9) }' |
         cf-capture csv -q | cf-cache "$@" | cf-sample -q --loads 3 "${@:1:2}"
+}
+
+@test "what is made of a column has its options; parts and partial results have them" {
+    cf-cache -m ./m.yaml --prefetch next-line a.cf >next.cf
+    quiet cf-latency -m ./m.yaml next.cf
+    mv out cost.cf
+    [[ $(options cost cost.cf) == "prefetch next-line:L1" ]]
+    samples -m ./m.yaml --prefetch next-line >s.cf
+    [[ $(options level s.cf) == "prefetch next-line:L1" && $(options stage s.cf) == "prefetch next-line:L1" ]]
+    quiet cf-latency -q -m ./m.yaml --level-column level s.cf
+    [[ $(options cost out) == "prefetch next-line:L1" ]]
+    quiet cf-classify -q -m ./m.yaml --rule cacheperf s.cf
+    [[ $(options class out) == "prefetch next-line:L1" ]]
+    quiet cf-classify -q -m ./m.yaml --rule cacheperf --summary s.cf
+    # of each segment its own
+    cf-cache -m ./m.yaml a.cf >hit.cf
+    cat next.cf hit.cf next.cf | cf-latency -m ./m.yaml >b.cf
+    facts b.cf | grep -c 'cost: .*options' | same <(echo 2) -
+    facts b.cf | sed -n '4{/cost/{/options/!p}}' | grep -q cost
+    cf-cat -o packed.cf cost.cf
+    cf-cat --part 1/2 packed.cf >p.1.cf
+    facts p.1.cf | grep -v '^  part:' | same <(facts cost.cf) -
+    cf-rank -q --by op --value cost --partial p.1.cf >r.cf
+    facts r.cf | grep '^  \(hit\|cost\):' | same <(facts cost.cf) -
+}
+
+@test "costs by other latencies, and by another column, have different facts" {
+    cf-cache -m ./m.yaml a.cf >hit.cf
+    cf-latency -m ./m.yaml hit.cf >cost.cf
+    run -0 facts cost.cf
+    has_not 'latency:'
+    cf-latency -m ./m.yaml --latency memory=100 --latency L1.load=4 hit.cf | facts | same <(facts cost.cf) -
+    cf-latency -m ./m.yaml --latency memory=1 --latency memory.load=90 --latency L1.load=3 hit.cf >other.cf
+    run -0 facts other.cf
+    has 'cores: 2, latency: "L1.load=3, L1.load_after_load=5, L1.store=1, memory.load=90, memory.store=1, memory.ifetch=1"}'
+    warns "column cost has different facts in the inputs" cf-rank -q --by op --value cost cost.cf other.cf
+    run -1 --separate-stderr cf-merge -q --renumber other.cf cost.cf
+    has "cost.cf: the latency of its column cost is not stated, that of the inputs before it L1.load=3" "$stderr"
+    samples -m ./m.yaml >s.cf
+    cf-latency -q -m ./m.yaml --level-column level s.cf >level.cf
+    cf-latency -q -m ./m.yaml s.cf >hits.cf
+    run -0 facts level.cf
+    has 'cores: 2, column: "level"}'
+    warns "column cost has different facts in the inputs" cf-rank -q --by op --value cost level.cf hits.cf
+}
+
+@test "a cost of an earlier column hit is said to be one, until cf-latency runs again" {
+    cf-cache -m ./m.yaml --cores 1 a.cf >hit.cf
+    sed 's/, load_after_load: 5//' m.yaml >plain.yaml
+    cf-latency -q -m ./plain.yaml hit.cf >cost.cf
+    local said="column cost is of an earlier column hit than the one that is there: run cf-latency again" cost
+    quiet cf-rank -q --by op --value cost,l1-misses cost.cf
+    cost=$(facts cost.cf | grep cost:)
+    # of a cache for each core, on which cost states nothing
+    quiet cf-cache -q -m ./m.yaml --cores 2 cost.cf
+    mv out b.cf
+    facts b.cf | grep cost: | same <(echo "${cost%\}}, of: \"an earlier hit\"}") -
+    warns "$said" cf-rank -q --by op --value cost,l1-misses b.cf
+    cf-cat -o packed.cf b.cf
+    warns "$said" cf-rank -q --by op --value cost,l1-misses --partial <(cf-cat --part 1/2 packed.cf)
+    run -1 --separate-stderr cf-merge -q --renumber cost.cf b.cf
+    has "column hit is 2, that of the inputs before it 1" "$stderr"
+    quiet cf-latency -q -m ./plain.yaml b.cf
+    mv out again.cf
+    quiet cf-rank -q --by op --value cost,l1-misses again.cf
+    # also by cf-classify; what is of column level stays
+    cf-classify -q -m ./m.yaml --hit --cores 1 cost.cf >b.cf
+    warns "$said" cf-rank -q --by op --value cost,l1-misses b.cf
+    # of each segment its own
+    cat cost.cf hit.cf | cf-cache -q -m ./m.yaml --cores 1 | facts | grep -c cost: | same <(echo 1) -
+    printf 'time,op,addr,level\n1,load,0,1\n' | stream level.cf
+    cf-latency -q -m ./m.yaml --level-column level level.cf | cf-cache -q -m ./m.yaml | facts >got
+    run -0 cat got
+    has 'column: "level"}'
 }
 
 @test "levels of one machine, costs and classes of another: cf-latency, cf-classify, also by --summary" {

@@ -9,6 +9,8 @@
 /* Stage is of the machine of level: one program adds both. */
 static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST, CF_LEVEL};
 
+static const char of[] = "of", earlier_hit[] = "an earlier hit";
+
 enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = CF_MIXED };
 
 void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_machine *m,
@@ -28,31 +30,52 @@ void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_m
     }
 }
 
+const char *cf_made_seed(const struct cf_tool *t, const struct cf_machine *m, uint64_t seed,
+                         int draws)
+{
+    for (unsigned i = 0; i < m->levels; i++)
+        draws |= (cf_policy_traits(m->level[i].policy) & CF_POLICY_RANDOM) != 0;
+    return draws && seed != 1 ? cf_tool_text(t, "seed %llu", (unsigned long long)seed) : "";
+}
+
 void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned column)
 {
     const char *name = cf_column_name(column);
 
+    cf_writer_forget(w, name); /* what was stated of it in the segment before */
     /* a failure shows again when the writer is closed */
     (void)cf_writer_fact(w, name, "by", made->tool->name);
     (void)cf_writer_fact(w, name, "machine", made->machine);
     (void)cf_writer_fact(w, name, "caches", made->caches);
     if (made->cores)
         (void)cf_writer_number(w, name, "cores", made->cores);
+    if (made->options && *made->options)
+        (void)cf_writer_fact(w, name, "options", made->options);
 }
 
 /* ---- a column that was found ---- */
 
 /* As a header states it. */
 struct found {
-    const char *name, *by, *machine, *caches, *rule;
+    unsigned column;
+    const char *name, *by, *machine, *caches, *options, *rule, *of;
     uint64_t cores; /* 0: not stated */
 };
 
+static const char *options_of(const struct cf_header *h, unsigned column)
+{
+    const char *options = cf_header_fact(h, cf_column_name(column), "options");
+
+    return options ? options : "";
+}
+
 static struct found find(const struct cf_header *h, unsigned column)
 {
-    struct found f = {.name = cf_column_name(column)};
+    struct found f = {.column = column, .name = cf_column_name(column)};
 
+    f.options = options_of(h, column);
     f.rule = cf_header_fact(h, f.name, "rule");
+    f.of = cf_header_fact(h, f.name, of);
     f.by = cf_header_fact(h, f.name, "by");
     f.by = f.by ? f.by : "another program";
     f.machine = cf_header_fact(h, f.name, "machine");
@@ -62,7 +85,24 @@ static struct found find(const struct cf_header *h, unsigned column)
     return f;
 }
 
-/* Warns where the two disagree; 1 when they do. What one of them does not state, is no matter. */
+/* Of one model: whether it was asked the same. */
+static int compare_kinds(const struct cf_tool *t, const struct found *a, const struct found *b)
+{
+    if (a->rule && b->rule && strcmp(a->rule, b->rule) != 0)
+        cf_warn(t,
+                "column %s is by rule %s (%s), column %s by rule %s (%s): what is made of both "
+                "mixes the two",
+                a->name, a->rule, a->by, b->name, b->rule, b->by);
+    else if ((a->of && b->column == CF_HIT) || (b->of && a->column == CF_HIT))
+        cf_warn(t, "column cost is of an earlier column hit than the one that is there: run "
+                   "cf-latency again");
+    else
+        return 0;
+    return 1;
+}
+
+/* Warns where the two disagree; 1 when they do. What one of them does not state, is no matter; but
+   options are stated wherever there are some. */
 static int compare(const struct cf_tool *t, const struct found *a, const struct found *b)
 {
     if (!a->machine || !b->machine)
@@ -82,27 +122,33 @@ static int compare(const struct cf_tool *t, const struct found *a, const struct 
                 "--cores",
                 a->name, (unsigned long long)a->cores, a->by, b->name, (unsigned long long)b->cores,
                 b->by);
-    else if (a->rule && b->rule && strcmp(a->rule, b->rule) != 0)
+    else if (strcmp(a->options, b->options) != 0)
         cf_warn(t,
-                "column %s is by rule %s (%s), column %s by rule %s (%s): what is made of both "
-                "mixes the two",
-                a->name, a->rule, a->by, b->name, b->rule, b->by);
+                "column %s is of a model with %s (%s), column %s of one with %s (%s): what is made "
+                "of both mixes the two",
+                a->name, *a->options ? a->options : "no such options", a->by, b->name,
+                *b->options ? b->options : "no such options", b->by);
     else
-        return 0;
+        return compare_kinds(t, a, b);
     return 1;
 }
 
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but)
 {
-    const struct found ours = {.name = cf_column_name(column),
+    const struct found ours = {.column = column,
+                               .name = cf_column_name(column),
                                .by = made->tool->name,
                                .machine = made->machine,
                                .caches = made->caches,
+                               .options = made->from      ? options_of(h, made->from)
+                                          : made->options ? made->options
+                                                          : "",
                                .rule = made->rule,
                                .cores = made->cores};
     const unsigned own[] = {column, 0};
 
+    made->options = ours.options;
     for (unsigned i = 0; i < MODELLED; i++) {
         const struct found theirs = find(h, modelled[i]);
         const unsigned *replaced = but ? but : own;
@@ -224,4 +270,41 @@ void cf_made_outdate(const struct cf_header *h, struct cf_writer *w)
         (void)cf_writer_fact(w, "time", cf_counts, cf_counts_old_costs);
     else
         cf_writer_forget(w, "time");
+}
+
+void cf_made_outdate_cost(const struct cf_header *h, struct cf_writer *w)
+{
+    const char *cost = cf_column_name(CF_COST);
+    uint64_t number;
+
+    cf_writer_forget(w, cost);
+    if (!cf_header_fact(h, cost, "machine") || cf_header_fact(h, cost, "column"))
+        return;
+    for (unsigned i = 0; i < h->facts.count; i++) {
+        const struct cf_fact *f = &h->facts.fact[i];
+
+        if (strcmp(f->column, cost) != 0)
+            continue;
+        if (cf_header_number(h, cost, f->key, &number) > 0)
+            (void)cf_writer_number(w, cost, f->key, number);
+        else
+            (void)cf_writer_fact(w, cost, f->key, f->value);
+    }
+    (void)cf_writer_fact(w, cost, of, earlier_hit);
+}
+
+const char *cf_made_differ(const struct cf_header *a, const struct cf_header *b, const char *column)
+{
+    static const char *const keys[] = {"options", "latency", "column", of};
+
+    if (!cf_header_fact(a, column, "machine") || !cf_header_fact(b, column, "machine"))
+        return NULL;
+    for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        const char *one = cf_header_fact(a, column, keys[i]);
+        const char *two = cf_header_fact(b, column, keys[i]);
+
+        if (strcmp(one ? one : "", two ? two : "") != 0)
+            return keys[i];
+    }
+    return NULL;
 }

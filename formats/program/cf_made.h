@@ -16,21 +16,30 @@ struct cf_made {
     char machine[128];
     char caches[CF_MAX_LEVELS * 128]; /* what the description says of each level */
     unsigned cores;                   /* 0: results do not depend on them */
-    const char *rule;                 /* by which misses have classes, or NULL */
-    unsigned warned;                  /* columns, by their place in the list of cf_made.c */
+    const char *options; /* of the program that change what the model does, in an order that does
+                            not depend on how they were given; NULL or "": as without */
+    const char *rule;    /* by which misses have classes, or NULL */
+    unsigned from;       /* cf_made_check() takes the options of this column, of which ours is made;
+                            0: it is made of none */
+    unsigned warned;     /* columns, by their place in the list of cf_made.c */
 };
 
 /* `m` as it is now. */
 void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_machine *m,
                 unsigned cores);
 
-/* States that this program makes the column so. Further facts are the caller's. */
+/* The option --seed as such a text: "" where it is the default, 1, or no policy of the machine
+   draws random numbers and nothing else does, which `draws` says. */
+const char *cf_made_seed(const struct cf_tool *t, const struct cf_machine *m, uint64_t seed,
+                         int draws);
+
+/* States that this program makes the column so. Further facts are the caller's, after it. */
 void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned column);
 
 /* Warns of those of the columns hit, class, class_behind, cost and level that a header says were
-   made of another machine, for other cores or by another rule than `column` that this program
-   makes. `but`, up to a 0: columns that it replaces or does not look at; NULL for that one
-   alone. */
+   made of another machine, for other cores, with other options or by another rule than `column`
+   that this program makes. `but`, up to a 0: columns that it replaces or does not look at; NULL for
+   that one alone. */
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but);
 
@@ -45,6 +54,15 @@ extern const char cf_counts[], cf_counts_costs[], cf_counts_old_costs[];
 /* For a program that replaces column cost or takes accesses out, when a header is about to be
    handed on: where it states the first, ours states the second. */
 void cf_made_outdate(const struct cf_header *h, struct cf_writer *w);
+
+/* For a program that makes column hit anew, the same: where it states of column cost that it was
+   made of hit, ours states that it was an earlier one. */
+void cf_made_outdate_cost(const struct cf_header *h, struct cf_writer *w);
+
+/* The first fact in which two headers differ of a column of which both state a machine, among those
+   that are stated only where they are not the default; NULL where there is none. */
+const char *cf_made_differ(const struct cf_header *a, const struct cf_header *b,
+                           const char *column);
 
 enum { CF_MIXED = 10 };
 

@@ -92,9 +92,10 @@ char *cf_tool_again(const struct cf_tool *t, char *file, uint64_t most, const ch
 struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF_MUST_CHECK;
 
 /* Takes what options --latency WHAT=CYCLES state (cf_machine_set_latency()), and warns where cycles
-   are estimates or another machine's, unless -q is given. `name`: of option -m. */
-void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
-                       const char *const *stated, unsigned count);
+   are estimates or another machine's, unless -q is given. `name`: of option -m. Returns the
+   latencies of the levels that are others by that, for the fact `latency` of cost; "" for none. */
+const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
+                              const char *const *stated, unsigned count);
 
 /* Warns, unless -q is given, of what a model of its caches leaves out: a hashed index. */
 void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m);

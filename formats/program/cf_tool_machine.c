@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_tool.h"
 
@@ -36,9 +37,49 @@ static void set_latency(const struct cf_tool *t, struct cf_machine *m, const cha
     free(what);
 }
 
-void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
-                       const char *const *stated, unsigned count)
+static int same_latencies(const struct cf_latency *a, const struct cf_latency *b)
 {
+    for (unsigned op = 0; op < CF_LATENCY_OPS; op++)
+        for (unsigned previous = 0; previous < CF_LATENCY_OPS; previous++)
+            if (cf_latency_cycles(a, op, previous) != cf_latency_cycles(b, op, previous))
+                return 0;
+    return 1;
+}
+
+/* Of the levels that have others than before: all, but for those after another operation which are
+   as after any, and those that are so where nothing is stated. */
+static const char *changed_latencies(const struct cf_tool *t, const struct cf_machine *before,
+                                     const struct cf_machine *m)
+{
+    static const struct cf_latency none;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = cf_need(t, open_memstream(&text, &bytes));
+
+    for (uint32_t i = 0; i <= m->levels; i++) {
+        const struct cf_latency *l = cf_machine_latency(m, i);
+
+        if (same_latencies(l, cf_machine_latency(before, i)))
+            continue;
+        for (unsigned op = CF_LOAD; op < CF_LATENCY_OPS; op++)
+            for (unsigned previous = 0; previous < CF_LATENCY_OPS; previous++) {
+                const int64_t cycles = cf_latency_cycles(l, op, previous);
+
+                if (cycles == cf_latency_cycles(previous ? l : &none, op, 0))
+                    continue;
+                fprintf(out, "%s%s.%s%s%s=%lld", ftell(out) ? ", " : "",
+                        cf_machine_level_name(m, i), cf_op_name(op), previous ? "_after_" : "",
+                        previous ? cf_op_name(previous) : "", (long long)cycles);
+            }
+    }
+    return cf_need(t, cf_memory_text(out, &text));
+}
+
+const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
+                              const char *const *stated, unsigned count)
+{
+    const struct cf_machine before = *m;
+
     for (unsigned i = 0; i < count; i++)
         set_latency(t, m, stated[i]);
     if (m->latency_of && !t->quiet)
@@ -52,6 +93,7 @@ void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char
                 "the latencies of %s are an estimate: latency_source in its description says of "
                 "what; state others by --latency",
                 name);
+    return changed_latencies(t, &before, m);
 }
 
 void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m)

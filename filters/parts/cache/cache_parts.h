@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache_parts.h - parts of cf-cache: its options (options.c), those that name a level (levels.c),
- * accesses by physical address (placed.c, colours.c), the summary (summary.c), that by several
+ * those that change column hit, as a text (hit_options.c), accesses by physical address (placed.c, colours.c), the summary (summary.c), that by several
  * threads (jobs.c) or parts (partial.c, sets.c, part.c), and what the modelled caches hold, as the
  * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
  * Invisible", section 6; snapshot.c).
@@ -55,6 +55,9 @@ struct placed *placed_new(struct cf_tool *t, const struct frame_options *o,
                           const struct cf_machine *m);
 void placed_free(struct placed *p);
 
+/* Writes what says which frames pages get, as hit_options() has it. */
+void placed_text(const struct placed *p, FILE *out);
+
 /* Asks for the columns that are needed. */
 void placed_want(const struct placed *p, struct cf_reader *r);
 
@@ -80,6 +83,9 @@ struct colours;
 struct colours *colours_new(struct cf_tool *t, const struct frame_options *o,
                             const struct cf_machine *m, struct cf_frames *frames);
 void colours_free(struct colours *c);
+
+/* Writes which colours are given to cores and pools, and which pages these hold. */
+void colours_text(const struct colours *c, FILE *out);
 
 /* The set of colours for page `page` of a mapping, NULL where that is not known, of what runs on a
    core. */
@@ -157,6 +163,14 @@ void options_read(struct options *o, struct cf_tool *t, int argc, char **argv);
 
 /* Which option for frames is given, NULL where none is. */
 const char *options_for_frames(const struct options *o);
+
+/* ---- hit_options.c ---- */
+
+/* The options, beside machine and cores, on which column hit depends, in one order; "" where all
+   are as if not given. It stays to the end. */
+const char *hit_options(const struct cf_tool *t, const struct options *o,
+                        const struct cf_machine *m, const struct cf_hierarchy_options *h,
+                        const struct placed *placed);
 
 /* ---- sets.c: some sets of all caches alone ---- */
 

@@ -11,6 +11,7 @@
 
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/cache/cache_parts.h"
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 #include "formats/base/cf_strings.h"
 #include "formats/program/cf_csv.h"
@@ -18,8 +19,9 @@
 enum { LISTED = 1, ACCESSED = 2, EVERY_CORE = CF_MAX_CORES, MOST_COLOURS = 1 << 16 };
 
 struct pool {
-    const char *file;
-    uint32_t core; /* EVERY_CORE: whichever */
+    const char *file, *list; /* the list of colours, as colours_text() writes it */
+    uint64_t sum;            /* of its pages, in whatever order */
+    uint32_t core;           /* EVERY_CORE: whichever */
     unsigned set;
     struct cf_counts *page; /* by number of the mapping's name and page */
     uint32_t accessed;
@@ -31,13 +33,32 @@ struct colours {
     const char *level; /* whose colours these are */
     uint32_t count, cores;
     unsigned set[CF_MAX_CORES]; /* by core, 0: all */
+    const char *list[CF_MAX_CORES];
     struct cf_strings *names;
     struct pool pool[POOLS];
     unsigned pools;
 };
 
+/* "0-3,8" of what a list names. */
+static const char *list_text(const struct colours *c, const uint8_t *named)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = cf_need(c->tool, open_memstream(&text, &bytes));
+
+    for (uint32_t k = 0, end; k < c->count; k = end + 1) {
+        for (end = k; end < c->count && named[end];)
+            end++;
+        if (end > k)
+            fprintf(out, "%s%u", ftell(out) ? "," : "", k);
+        if (end > k + 1)
+            fprintf(out, "-%u", end - 1);
+    }
+    return cf_need(c->tool, cf_memory_text(out, &text));
+}
+
 /* "0-3,8,12-": the set of these colours. The text is taken to pieces. */
-static unsigned read_set(struct colours *c, const char *option, char *list)
+static unsigned read_set(struct colours *c, const char *option, char *list, const char **text)
 {
     uint8_t *named = cf_tool_room(c->tool, c->count, 1);
     uint32_t *colour = cf_tool_room(c->tool, c->count, sizeof *colour), n = 0;
@@ -57,6 +78,7 @@ static unsigned read_set(struct colours *c, const char *option, char *list)
     for (uint32_t k = 0; k < c->count; k++)
         if (named[k])
             colour[n++] = k;
+    *text = list_text(c, named);
     set = cf_frames_set(c->frames, colour, n);
     cf_must(c->tool, set ? 0 : -1);
     return set;
@@ -74,7 +96,7 @@ static void limit_core(struct colours *c, const char *text)
     core = cf_parse_u64(c->tool, "--colours", name, 0, c->cores - 1);
     if (c->set[core])
         cf_die(c->tool, CF_EXIT_USAGE, "--colours: CPU %s is given twice", name);
-    c->set[core] = read_set(c, "--colours", list);
+    c->set[core] = read_set(c, "--colours", list, &c->list[core]);
 }
 
 struct reading {
@@ -97,7 +119,9 @@ static void take_page(const struct cf_csv *row, void *arg)
                text ? text : "");
     name = cf_strings_number(r->c->names, region, strlen(region), &fresh);
     at = name ? cf_counts_at(r->pool->page, name, page) : NULL;
-    *(uint64_t *)cf_need(r->c->tool, at) = LISTED;
+    if (!*(uint64_t *)cf_need(r->c->tool, at))
+        r->pool->sum += XXH3_64bits_withSeed(region, strlen(region), page);
+    *at = LISTED;
 }
 
 /* --pool PAGES.csv:LIST[@CPU] */
@@ -120,7 +144,7 @@ static void read_pool(struct colours *c, const char *text)
         p->core = (uint32_t)cf_parse_u64(c->tool, "--pool", core, 0, c->cores - 1);
     }
     p->file = file;
-    p->set = read_set(c, "--pool", list);
+    p->set = read_set(c, "--pool", list, &p->list);
     p->page = cf_need(c->tool, cf_counts_new());
     cf_csv_read(c->tool, file, needs, take_page, &r);
 }
@@ -167,6 +191,21 @@ void colours_free(struct colours *c)
         cf_counts_free(c->pool[i].page);
     cf_strings_free(c->names);
     free(c);
+}
+
+void colours_text(const struct colours *c, FILE *out)
+{
+    for (uint32_t core = 0; core < c->cores; core++)
+        if (c->set[core])
+            fprintf(out, "colours %u:%s; ", core, c->list[core]);
+    for (unsigned i = 0; i < c->pools; i++) {
+        const struct pool *p = &c->pool[i];
+
+        fprintf(out, "pool %016llx:%s", (unsigned long long)p->sum, p->list);
+        if (p->core != EVERY_CORE)
+            fprintf(out, "@%u", p->core);
+        fputs("; ", out);
+    }
 }
 
 unsigned colours_of(struct colours *c, uint32_t core, const char *region, uint32_t page)

@@ -68,6 +68,16 @@ void placed_free(struct placed *p)
     free(p);
 }
 
+void placed_text(const struct placed *p, FILE *out)
+{
+    static const char *const orders[] = {"random", "sequential", "coloured"};
+
+    fprintf(out, "frames %s; ram %llu; page-size %llu; ", orders[p->o->order],
+            1ull << p->o->frame_bits << p->o->page_shift, 1ull << p->o->page_shift);
+    if (p->colours)
+        colours_text(p->colours, out);
+}
+
 void placed_want(const struct placed *p, struct cf_reader *r)
 {
     if (p->colours && colours_by_name(p->colours))

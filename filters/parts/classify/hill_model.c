@@ -205,6 +205,7 @@ void *hill_begin(struct classify *c)
     h->shortest = shortest_line(h->m);
     h->all_levels = c->adds_hit = c->o.streams && (c->o.hit || states_latencies(h->m));
     cf_made_by(&c->made, c->tool, h->m, h->core_count);
+    c->made.options = cf_made_seed(c->tool, h->m, c->o.seed, 0);
     if (h->all_levels)
         h->hits = cf_column_room(h->c->tool, 1);
     named = c->o.level ? cf_machine_level(h->m, c->o.level) : h->m->levels;

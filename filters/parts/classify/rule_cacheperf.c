@@ -82,6 +82,7 @@ static void *begin(struct classify *c)
         cf_die(c->tool, CF_EXIT_USAGE, "%s: rule cacheperf wants lines of at least 4 bytes",
                p->m->file);
     cf_made_by(&c->made, c->tool, p->m, 0);
+    c->made.from = CF_LEVEL;
     snprintf(c->level, sizeof(c->level), "%s", l->name);
     snprintf(p->level, sizeof(p->level), "%s", l->name);
     p->model = cf_need(c->tool, cf_cacheperf_new(&p->config));

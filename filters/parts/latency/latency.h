@@ -21,8 +21,9 @@ struct latency {
     struct cf_machine *machine;
     const char *machine_name; /* as given */
     const char *output;
-    unsigned column;     /* of the level */
-    unsigned core_count; /* 0: as many as the machine has CPUs */
+    const char *latencies; /* that options --latency changed, as a text */
+    unsigned column;       /* of the level */
+    unsigned core_count;   /* 0: as many as the machine has CPUs */
     int summary, retimes;
     struct retime *retime;
     struct cf_latencies *model;

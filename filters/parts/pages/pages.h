@@ -30,7 +30,8 @@ struct pages {
     struct cf_machine *machine;
     struct cf_paged_machine paged;
     struct cf_latencies *latencies;
-    uint8_t seen[8]; /* operations, by the low bits of cf_latency_key() */
+    const char *latency_text; /* those that options --latency changed */
+    uint8_t seen[8];          /* operations, by the low bits of cf_latency_key() */
     char *file;
     const char *rank;
     enum pages_mode mode;
