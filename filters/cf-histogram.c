@@ -85,6 +85,8 @@ static void want(struct histogram *h)
     if (!h->table || !h->column || (o->by && !h->by) ||
         (o->weight && strcmp(o->weight, "none") != 0 && !h->weight)) {
         cf_reader_want_all(h->reader);
+        if (!o->weight || strcmp(o->weight, "none") != 0)
+            cf_reader_want(h->reader, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
         return;
     }
     cf_reader_want(h->reader, h->table, h->column, CF_REQUIRED);

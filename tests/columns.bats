@@ -143,3 +143,30 @@ END
         has "more than 2^47" "$stderr"
     done
 }
+
+@test "samples whose weight was left out are not counted as rows, but where that is asked for" {
+    local program
+    columns_setup
+    a_machine >/dev/null
+    cf-sample -q -m ./machine.yaml --loads 7 --stores 7 --fine 0 packed.cf -o samples.cf
+    cf-distance -q packed.cf | cf-sample -q -m ./machine.yaml --loads 7 --stores 7 -o dist.cf
+    cf-cat --columns time,op,addr,hit samples.cf -o bare.cf
+    while read -r program; do
+        # shellcheck disable=SC2086
+        $program samples.cf >/dev/null
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr $program bare.cf
+        has "no column 'weight': the accesses are samples, and it says of how many: keep it in --columns" "$stderr"
+    done <<'END'
+cf-rank -q --by op --value accesses,misses
+cf-histogram -q --column hit
+cf-heatmap -q
+cf-latency -q -m ./machine.yaml --latency L1I=1 --latency L1D=1 --latency L2=9 --latency memory=90 --summary
+END
+    run -1 --separate-stderr cf-rank --by op --before packed.cf bare.cf
+    has "no column 'weight'" "$stderr"
+    cf-cat --columns dist -o bare-dist.cf dist.cf
+    run -1 --separate-stderr cf-mrc bare-dist.cf
+    has "no column 'weight'" "$stderr"
+    same <(cf-histogram --column hit --weight none samples.cf) <(cf-histogram --column hit --weight none bare.cf)
+}

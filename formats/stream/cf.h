@@ -146,7 +146,8 @@ struct cf_reader *cf_reader_open(char *const *files, int count) CF_MUST_CHECK;
 
 /* Asks for a column to be decoded in every frame of the table. Where a required one is missing,
    the frame is not handed out and the problem names the column and the program that adds it. Column
-   0: none in particular, but the table, see cf_reader_lacks(). */
+   0: none in particular, but the table, see cf_reader_lacks(). The weight of accesses is required
+   where the header has facts of it: they are samples. */
 void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need);
 /* The same for each of several columns, which end with a 0. */
 void cf_reader_want_list(struct cf_reader *r, unsigned table, enum cf_need need,

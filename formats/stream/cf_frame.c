@@ -199,22 +199,52 @@ void cf_reader_refuse_samples(struct cf_reader *r)
     r->no_samples = 1;
 }
 
-/* By a column, or where that was left out by the facts of it, which stay. */
-static int are_samples(const struct cf_frame *f)
+/* Whether the header has facts of a column, which stay where that is left out. */
+static int stated(const struct cf_frame *f, const char *column)
 {
     const struct cf_facts *facts = &f->header->facts;
-    int stated = 0;
 
-    if (f->table != CF_ACCESS)
-        return 0;
     for (unsigned i = 0; i < facts->count; i++)
-        stated |=
-            !strcmp(facts->fact[i].column, "weight") || !strcmp(facts->fact[i].column, "stage");
-    return stated || cfr_column_at(f, CF_WEIGHT) >= 0 || cfr_column_at(f, CF_STAGE) >= 0;
+        if (!strcmp(facts->fact[i].column, column))
+            return 1;
+    return 0;
+}
+
+static int are_samples(const struct cf_frame *f)
+{
+    return f->table == CF_ACCESS &&
+           (stated(f, "weight") || stated(f, "stage") || cfr_column_at(f, CF_WEIGHT) >= 0 ||
+            cfr_column_at(f, CF_STAGE) >= 0);
+}
+
+/* A sample without its weight is not one access, which a row without one else is. */
+static int lacks_weight(const struct cf_frame *f, unsigned column)
+{
+    return f->table == CF_ACCESS && column == CF_WEIGHT && stated(f, "weight");
+}
+
+/* Reports, once of a stream, that a frame is not handed out since it lacks a column. */
+static void note_missing(struct cf_reader *r, unsigned column)
+{
+    const struct cf_frame *f = &r->frame;
+    const char *adder = cf_column_adder(column);
+
+    if (r->missing++) /* of one stream, all frames lack it */
+        return;
+    cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
+               cf_column_name(column),
+               lacks_weight(f, column)
+                   ? "the accesses are samples, and it says of how many: keep it in --columns"
+               : adder                 ? "first run the stream through "
+               : column == CF_STACK_ID ? "record it with 'cf-capture trace --calls'"
+               : column == CF_LEVEL && f->table == CF_ACCESS
+                   ? "samples have it: first run the stream through cf-cache and cf-sample"
+                   : "what made the stream did not record it",
+               adder ? adder : "");
 }
 
 /* Which columns are wanted. -1 where the frame is not to be handed out: one that is required is not
-   there, or it has samples, which is then noted. */
+   there, or it has samples, or lacks their weight, which is then noted. */
 static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
 {
     struct cf_frame *f = &r->frame;
@@ -240,20 +270,8 @@ static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
         at = cfr_column_at(f, r->want[i].column);
         if (at >= 0) {
             wanted[at] |= r->want[i].need != CF_LATE;
-        } else if (r->want[i].need != CF_OPTIONAL) {
-            unsigned column = r->want[i].column;
-            const char *adder = cf_column_adder(column);
-
-            if (r->missing++) /* of one stream, all frames lack it: say so once */
-                return -1;
-            cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
-                       cf_column_name(column),
-                       adder                   ? "first run the stream through "
-                       : column == CF_STACK_ID ? "record it with 'cf-capture trace --calls'"
-                       : column == CF_LEVEL && f->table == CF_ACCESS
-                           ? "samples have it: first run the stream through cf-cache and cf-sample"
-                           : "what made the stream did not record it",
-                       adder ? adder : "");
+        } else if (r->want[i].need != CF_OPTIONAL || lacks_weight(f, r->want[i].column)) {
+            note_missing(r, r->want[i].column);
             return -1;
         }
     }
