@@ -523,3 +523,27 @@ END
     run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime lost.cf
     has "retime the stream from before" "$stderr"
 }
+
+@test "costs that depend on the access before: accesses that were taken out, or sampled, are reported" {
+    local said="latencies of state depend on the access before, and"
+    cf-capture csv -q "$D/in.csv" | cf-cat --columns time,pid,tid,op,addr,hit -o all.cf
+    awk -F, 'NR == 1 { print $0 ",pc" } NR > 1 { print $0 "," NR }' OFS=, "$D/in.csv" | cut -d, -f1-5,7- |
+        cf-capture csv -q -o pc.cf
+    cf-sample -q -m "$D/state.yaml" --loads 9 --stores 9 -o samples.cf pc.cf
+    cf-select -q --op load -o loads.cf all.cf
+    for file in loads.cf samples.cf; do
+        cf-latency -q -m "$D/plain.yaml" --summary $file 2>&1 | run ! grep depend
+        for to in --summary '-o cost.cf'; do
+            # shellcheck disable=SC2086
+            run -0 --separate-stderr cf-latency -q -m "$D/state.yaml" $to $file
+            has "$said" "$stderr"
+        done
+    done
+    has "and the accesses are samples" "$stderr"
+    # a column of what is left, and costs that were added before
+    run -0 --separate-stderr cf-latency -q -m "$D/state.yaml" --summary all.cf
+    [[ ! $stderr ]]
+    cf-cache -q -m "$D/state.yaml" loads.cf -o again.cf
+    run -0 --separate-stderr cf-latency -q -m "$D/state.yaml" --summary again.cf
+    [[ ! $stderr ]]
+}

@@ -141,6 +141,10 @@ void cf_partial_damaged(const struct cf_partial *p) __attribute__((noreturn));
    the exit status: cf_tool_finish() of a partial result. */
 int cf_partial_finish(struct cf_partial *p);
 
+/* Whether a program stands in the chain of a header behind the last `behind`, or, where that is NULL
+   or not there, anywhere. */
+int cf_partial_ran(const struct cf_header *h, const char *program, const char *behind);
+
 /* Private: of what was run on a part, which begins by a `cf-cat --part` at this place of the chain:
    the first program whose rows depend on rows before, or NULL. */
 const char *cf_partial_remembers(const struct cf_header *h, uint64_t place);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_partial_chain.c - what was run on a part before a partial result was made of it, as the chain
- * of the header says (see cf_partial.h). Memory: one text.
+ * cf_partial_chain.c - what was run on a recording, or on a part before a partial result was made of
+ * it, as the chain of the header says (see cf_partial.h). Memory: one text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,23 @@ static const char *command_at(const struct cf_header *h, uint64_t place)
     return at ? at + (*at == '"') : NULL;
 }
 
+static int is_of(const char *command, const char *program)
+{
+    const size_t length = strcspn(command, " \"\n");
+
+    return strlen(program) == length && !memcmp(command, program, length);
+}
+
+int cf_partial_ran(const struct cf_header *h, const char *program, const char *behind)
+{
+    const char *command;
+    int ran = 0;
+
+    for (uint64_t place = 0; (command = command_at(h, place)); place++)
+        ran = behind && is_of(command, behind) ? 0 : ran || is_of(command, program);
+    return ran;
+}
+
 /* Programs whose rows depend on rows before, so that those of a part are not those of the whole. */
 static const char *const remembers[] = {"cf-distance", "cf-cache", "cf-classify",
                                         "cf-sample",   "cf-merge", "cf-latency"};
@@ -31,10 +48,8 @@ static const char *const remembers[] = {"cf-distance", "cf-cache", "cf-classify"
    contain costs. */
 static const char *remembers_of(const struct cf_header *h, const char *command)
 {
-    const size_t length = strcspn(command, " \"\n");
-
     for (size_t i = 0; i < sizeof(remembers) / sizeof(*remembers); i++)
-        if (strlen(remembers[i]) == length && !memcmp(command, remembers[i], length) &&
+        if (is_of(command, remembers[i]) &&
             (strcmp(remembers[i], "cf-latency") != 0 || cf_header_fact(h, "cost", "cores") ||
              cf_header_fact(h, "time", "counts")))
             return remembers[i];

@@ -35,8 +35,13 @@ struct latency {
     uint8_t warned[CF_LATENCY_KEYS];
     struct cf_made made;      /* column cost */
     struct cf_aside unplaced; /* rows that wait for the accesses of their time */
+    int order_warned;         /* that accesses between these are missing */
     uint64_t unknown;         /* rows of unknown level or operation */
 };
+
+/* Warns, once, where costs depend on the access before and a header says that some were taken out
+   since the column of the level was made. */
+void check_order(struct latency *l, const struct cf_header *h);
 
 /* Adds column cost to a frame of accesses; writes the rows of table unplaced that come before. `w`
    may be NULL. */

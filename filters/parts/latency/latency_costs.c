@@ -60,6 +60,23 @@ static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t
     return unknown;
 }
 
+void check_order(struct latency *l, const struct cf_header *h)
+{
+    const char *by = cf_header_fact(h, cf_column_name(l->column), "by");
+    const int samples =
+        cf_header_fact(h, "weight", "loads") || cf_header_fact(h, "weight", "event");
+
+    if (!cf_latencies_depend(l->model) || l->order_warned ||
+        !(samples || cf_partial_ran(h, "cf-select", by)))
+        return;
+    l->order_warned = 1;
+    cf_warn(&l->tool,
+            "latencies of %s depend on the access before, and %s: costs are as if those that are "
+            "left came one after the other: run cf-latency on all of them, and then take some",
+            l->machine->name,
+            samples ? "the accesses are samples" : "cf-select has taken accesses out");
+}
+
 static unsigned key_of(const uint8_t *level, const uint8_t *op, uint32_t i)
 {
     return cf_latency_key(level[i], op ? op[i] : CF_LOAD);
