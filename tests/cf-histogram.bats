@@ -250,3 +250,14 @@ y,2,0.666667,1.000000"
     run -2 cf-histogram --bins few </dev/null
     run -2 cf-histogram --column function --bins log2 "$D/in.cf"
 }
+
+@test "parts of a recording one after the other: tables that are in each count once" {
+    printf 'time,op,addr,bytes,object\n0,alloc,64,8,1\n90,alloc,128,40,2\n' >o.csv
+    { echo time,addr && seq 1 100 | sed 's/$/,64/'; } | stream all.packed.cf --with object=o.csv
+    cf-cat all.packed.cf all.packed.cf -o two.cf
+    for i in 1 2; do cf-cat --part $i/2 two.cf -o part.$i.cf; done
+    same <(cf-histogram --table object --column bytes two.cf) <(cf-histogram --table object --column bytes part.1.cf part.2.cf)
+    cat part.1.cf part.2.cf | cf-histogram --table object --column bytes --by op | same <(cf-histogram --table object --column bytes --by op two.cf) -
+    # the second by itself has those of its own
+    [[ $(cf-histogram --table object --column bytes --bins exact part.2.cf | cut -d, -f1,2) == $'value,count\n8,1\n40,1' ]]
+}

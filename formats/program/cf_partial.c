@@ -295,9 +295,10 @@ uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f)
 {
     uint64_t before, seen;
 
-    if (!p->asked || f->table >= CF_ACCESS || !cf_table_repeats(f->table))
+    if (f->table >= CF_ACCESS || !cf_table_repeats(f->table))
         return 0;
-    if (p->part.parts > 1 && (f->table == CF_FILE || f->header->chain > p->part.chain + 1))
+    if (p->asked && p->part.parts > 1 &&
+        (f->table == CF_FILE || f->header->chain > p->part.chain + 1))
         refuse(p,
                "rows of table %s stand in several parts, and a program since then may have "
                "changed how many they are: take the parts of what that has written",

@@ -99,8 +99,8 @@ int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f) CF_MUST_CHE
    part and which program's it is. As cf_writer_frame(). */
 int cf_partial_header(struct cf_partial *p, const struct cf_header *h, struct cf_writer *w);
 
-/* How many of the first rows of a frame were counted in earlier parts, so that a partial result
-   leaves them out; 0 where it is none that is made. Once a frame. */
+/* How many of the first rows of a frame stand in earlier parts, too, and are counted there. Ends the
+   program where a partial result is asked for and that is not known. Once a frame. */
 uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f);
 
 /* After all frames; ends the program where parts are missing, or cut off, or a process failed, and
