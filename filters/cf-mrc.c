@@ -125,12 +125,6 @@ static uint64_t fact(const struct mrc *m, const struct cf_header *h, const char 
     return n;
 }
 
-/* Whether cf-distance added them before it stated facts. */
-static int has_old_distances(const struct cf_header *h)
-{
-    return !cf_header_fact(h, "dist", "by") && strstr(h->yaml, "\n  - \"cf-distance");
-}
-
 /* What the option says, which is reported where it contradicts the fact; else the fact. */
 static uint64_t option_or_fact(struct mrc *m, const struct cf_header *h, uint64_t option,
                                const char *name, const char *key, uint64_t most)
@@ -177,10 +171,10 @@ static void take_header(struct mrc *m, const struct cf_header *h)
                (unsigned long long)line);
     if (cf_header_number(h, "dist", "bound", &bound) < 0)
         bound = fact(m, h, "bound", UINT64_MAX);
-    if ((!line || !sets) && has_old_distances(h) && !m->warned && !m->tool.quiet) {
+    if ((!line || !sets) && !m->warned && !m->tool.quiet) {
         m->warned = 1;
         cf_warn(&m->tool,
-                "a cf-distance that did not state of what its distances are added them: they are "
+                "the header does not state of what lines and sets the distances are: they are "
                 "taken for those of %llu-byte lines and %llu sets: give --line-size and --sets, or "
                 "run cf-distance again",
                 (unsigned long long)(line ? line : 64), (unsigned long long)(sets ? sets : 1));

@@ -68,7 +68,7 @@ by_awk() {
     cf-mrc --points 1024 "$D/in.cf" >all
     for s in 64 192 6400 64000 65472; do grep "^$s," all; done >want
     cf-mrc --at 64000,64,0x1900,192,65472,64 "$D/in.cf" | tail -n +2 | same want -
-    run -0 cf-mrc --max 320 "$D/in.cf"
+    run -0 cf-mrc -q --max 320 "$D/in.cf"
     [[ ${#lines[@]} == 6 && ${lines[5]} == 320,5,* ]]
     # beyond the end the curve is flat
     run -0 cf-mrc --points 1 --max 64M "$D/in.cf"
@@ -101,7 +101,7 @@ by_awk() {
 
 @test "nothing but first accesses, and nothing at all" {
     printf 'time,addr,dist\n1,0,inf\n2,64,inf\n' | stream a.cf
-    run -0 cf-mrc a.cf
+    run -0 cf-mrc -q a.cf
     is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 64,1,2,2,2,1.000000000"
     printf 'time,addr,dist\n' | stream b.cf
@@ -111,7 +111,7 @@ by_awk() {
 
 @test "distances as large as there are" {
     printf 'time,addr,dist\n1,0,18446744073709551611\n2,64,4294967296\n3,64,0xffffffffffff\n' | stream a.cf
-    run -0 cf-mrc --at 64,0x4000000000,0x4000000040,0x3fffffffffffc0,0xffffffffffffffc0 a.cf
+    run -0 cf-mrc -q --at 64,0x4000000000,0x4000000040,0x3fffffffffffc0,0xffffffffffffffc0 a.cf
     is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 64,1,3,3,0,1.000000000
 274877906944,4294967296,3,3,0,1.000000000

@@ -122,9 +122,13 @@ warns() {
     run -0 cf-mrc --line-size 64 --sets 1 b.cf
 }
 
-@test "cf-mrc: distances of an older cf-distance are told, once; of others and with options not" {
+@test "cf-mrc: distances of which no lines and sets are stated are told, once; with options not" {
     printf 'time,addr,dist\n1,0,inf\n2,64,inf\n' | stream import.cf
-    quiet cf-mrc import.cf
+    warns 'taken for those of 64-byte lines and 1 sets' cf-mrc import.cf
+    # as CSV, which has no facts
+    cf-distance --line-size 32 --sets 64 a.cf | cf-cat --csv | stream round.cf
+    warns 'does not state of what lines and sets the distances are' cf-mrc round.cf
+    quiet cf-mrc --line-size 32 --sets 64 round.cf
     make_stream through 'cf-distance --line-size 256' <import.cf >old.cf
     cat old.cf old.cf >b.cf
     warns 'taken for those of 64-byte lines and 1 sets: give --line-size and --sets' cf-mrc b.cf
