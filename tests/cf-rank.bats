@@ -346,11 +346,11 @@ strings() {
 
 @test "of level 254 the first level missed, and no more is known: a message says how many" {
     local said='cf-rank: 6 accesses missed the first level, and which of the others served them is not known (level 254): they count as misses of the first level alone'
-    printf 'time,op,addr,function,source,level,weight\n1,load,1,a,a.c:1,1,1\n2,load,1,a,a.c:1,254,3\n3,load,1,a,a.c:1,255,1\n4,ifetch,1,a,a.c:1,254,9\n5,load,1,a,a.c:1,0,7\n' |
+    printf 'time,op,addr,function,source,level,weight\n1,load,1,a,a.c:1,1,1\n2,load,1,a,a.c:1,254,3\n3,load,1,a,a.c:1,255,1\n4,ifetch,1,a,a.c:1,254,9\n5,ifetch,1,a,a.c:1,0,7\n' |
         stream half.cf
     cat half.cf half.cf | cf-cat -o in.cf
     run -0 --separate-stderr cf-rank -q --value accesses,misses,hits,l1-misses,l2-misses,l3-misses,l4-misses in.cf
-    [[ ${lines[1]} == 1,a,24,2,2,8,2,2,2,* && $stderr == "$said" ]] || fail "$output$stderr"
+    [[ ${lines[1]} == 1,a,10,2,2,8,2,2,2,* && $stderr == "$said" ]] || fail "$output$stderr"
     run -0 --separate-stderr cf-rank -q --value misses,hits --level 2 in.cf
     [[ ${lines[1]} == 1,a,2,2,* && $stderr == "$said" ]] || fail "$output$stderr"
     run -0 --separate-stderr cf-rank -q -j 2 --value hits in.cf
@@ -367,7 +367,7 @@ strings() {
     run -0 --separate-stderr cf-annotate --value l2-misses in.cf
     [[ ${lines[1]} == a.c,1,2,* && $stderr == *"${said#*: }"* ]] || fail "$output$stderr"
     run -0 --separate-stderr cf-export --format callgrind -o - in.cf
-    [[ $output == *"summary: 24 8 2"* && $stderr == *"${said#*: }"* ]] || fail "$output$stderr"
+    [[ $output == *"summary: 10 8 2"* && $stderr == *"${said#*: }"* ]] || fail "$output$stderr"
 }
 
 @test "hits; misses of some classes; misses by distance" {
@@ -392,10 +392,10 @@ strings() {
     # what is neither told as hit nor as miss
     printf 'time,op,addr,function,hit\n1,load,1,a,0\n2,load,1,a,1\n3,load,1,a,255\n4,load,1,a,2\n' >b.csv
     stream b.cf b.csv
-    run -0 bash -c 'cf-rank -q --value hits b.cf | cut -d, -f1-3'
+    run -0 --separate-stderr bash -c 'cf-rank -q --value hits b.cf | cut -d, -f1-3'
     is "rank,function,hits
 1,a,2"
-    run -0 bash -c 'cf-rank -q --value hits --level 1 b.cf | cut -d, -f1-3'
+    run -0 --separate-stderr bash -c 'cf-rank -q --value hits --level 1 b.cf | cut -d, -f1-3'
     is "rank,function,hits
 1,a,1"
     # levels that served them
@@ -999,4 +999,18 @@ overlap_of_working_set,6,1.0000"
     run -1 --separate-stderr cf-rank --by page --value gain accesses.cf
     has "none of table page" "$stderr"
     [ -z "$output" ]
+}
+
+@test "of level 0 nothing is known: a message says how many there are" {
+    local said='cf-rank: what served 7 accesses is not known (level 0): they count neither as misses nor as hits, but in the ratio as accesses'
+    printf 'time,op,addr,hit,weight\n1,load,1,1,1\n2,load,1,255,3\n3,store,1,0,5\n4,load,1,0,2\n5,ifetch,1,0,9\n' | stream in.packed.cf
+    run -0 --separate-stderr cf-rank -q --by op --value accesses,misses,hits,ratio in.packed.cf
+    [[ ${lines[1]} == 1,load,6,3,1,0.5* && $stderr == "$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q --by op --value hits --level 1 in.packed.cf
+    [[ $stderr == "$said" ]] || fail "$stderr"
+    parts 2 in.packed.cf cf-rank -q --by op --value misses
+    run -0 --separate-stderr cf-rank -q --by op --value misses p.1.cf p.2.cf
+    [[ $stderr == "$said" ]] || fail "$stderr"
+    run -0 --separate-stderr cf-rank -q --by op --value accesses in.packed.cf
+    [[ ! $stderr ]]
 }

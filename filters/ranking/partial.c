@@ -140,8 +140,9 @@ void cf_ranking_write(struct cf_ranking *k)
                                    });
     cf_partial_row(k->partial, &(struct cf_partial_row){
                                    .entry = ENTRY_UNKNOWN,
-                                   .keys = 3,
-                                   .key = {k->sums->no_level, k->sums->no_dist, k->sums->missed_by},
+                                   .keys = 4,
+                                   .key = {k->sums->no_level, k->sums->no_dist, k->sums->missed_by,
+                                           k->sums->no_hit},
                                });
 }
 
@@ -239,6 +240,7 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
         case ENTRY_UNKNOWN:
             k->sums->no_level += cf_partial_key(k->partial, f, 0)[i];
             k->sums->no_dist += cf_partial_key(k->partial, f, 1)[i];
+            k->sums->no_hit += cf_partial_key(k->partial, f, 3)[i];
             k->sums->missed_by |= (unsigned)cf_partial_key(k->partial, f, 2)[i] & CF_MISSED_ANY;
             break;
         default:

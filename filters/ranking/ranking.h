@@ -66,7 +66,8 @@ struct cf_sums {
     uint64_t *some;                  /* != 0: a value of the row is not 0 */
     unsigned missed_by, missed_before; /* columns, see cf_missed_check() */
     uint64_t no_level; /* accesses of which no more is known than that the first level missed, */
-    uint64_t no_dist;  /* and that column dist does not count */
+    uint64_t no_dist;  /* that column dist does not count, */
+    uint64_t no_hit;   /* and of which is not known whether they missed */
 };
 
 /* As before any option: accesses. */

@@ -352,6 +352,19 @@ static void count_unknown(struct cf_sums *s, const uint8_t *level, const uint8_t
     }
 }
 
+/* Counts the accesses of which misses and hits do not know what they are: most frames have none. */
+static void count_no_hit(struct cf_sums *s, const struct cf_frame *f)
+{
+    const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS), *op = cf_u8(f, CF_OP);
+    const uint8_t *level = level_of(f);
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+    const uint8_t *at = level ? memchr(level, 0, f->rows) : NULL;
+
+    for (uint32_t i = at ? (uint32_t)(at - level) : f->rows; i < f->rows; i++)
+        if (!level[i] && !(class && class[i]))
+            s->no_hit += (weight ? weight[i] : 1) * (op ? s->op[op[i]] : 1);
+}
+
 /* The rows that may be misses; most are none, and are passed over eight at a time. */
 static uint32_t list_missing(const uint8_t *class, const uint8_t *level, uint32_t rows,
                              uint32_t *missing)
@@ -413,6 +426,11 @@ void cf_sums_remarks(const struct cf_sums *s)
                 " accesses missed the first level, and which of the others served them is "
                 "not known (level 254): they count as misses of the first level alone",
                 s->no_level);
+    if (s->no_hit)
+        cf_warn(s->tool,
+                "what served %" PRIu64 " accesses is not known (level 0): they count neither as "
+                "misses nor as hits, but in the ratio as accesses",
+                s->no_hit);
     if (s->no_dist)
         cf_warn(s->tool,
                 "%" PRIu64 " accesses have no distance, and count neither as misses nor as hits: "
@@ -423,9 +441,10 @@ void cf_sums_remarks(const struct cf_sums *s)
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
 {
     memset(s->some, 0, f->rows * sizeof *s->some);
-    if (!s->dist_given && !s->level_given &&
-        (cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS)))
-        s->missed_by |= cf_missed_by(f);
+    if (!s->dist_given && (cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS))) {
+        s->missed_by |= s->level_given ? 0 : cf_missed_by(f);
+        count_no_hit(s, f);
+    }
     for (unsigned v = 0; v < s->count; v++) {
         if (cf_sums_listed(s, v))
             continue;
