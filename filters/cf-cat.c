@@ -122,6 +122,7 @@ struct output {
     struct cf_writer *writer;
     struct csv *csv;
     struct slice *slice;
+    struct cf_mix clock; /* of the segments, for a slice */
 };
 
 static int send(void *arg, struct cf_frame *f)
@@ -159,6 +160,8 @@ static void run(struct output *out)
         /* lines have no time of their own, so from here on the reader cannot leave out any */
         if (out->slice && f->table == CF_SNAPSHOT)
             cf_reader_range(out->reader, 0, UINT64_MAX);
+        if (f->table == CF_HEADER)
+            cf_mix_check(&out->clock, out->tool, f->header);
         if ((out->options->slice.from || out->options->part.parts) && out->writer &&
             f->table == CF_HEADER)
             cf_made_outdate(f->header, out->writer);
@@ -205,6 +208,7 @@ int main(int argc, char **argv)
     if (o.mode == CSV)
         out.csv = csv_new(&t, o.table ? o.table : "access", o.columns, o.decimal);
     if (o.sliced) {
+        out.clock.column[0] = CF_TIME;
         cf_reader_want(out.reader, CF_ACCESS, CF_TIME, CF_REQUIRED);
         cf_reader_want(out.reader, CF_LINE, 0, CF_REQUIRED); /* other recordings are cut, too, */
         cf_reader_want(out.reader, CF_PAGE, 0, CF_REQUIRED); /* or kept whole */
@@ -217,5 +221,6 @@ int main(int argc, char **argv)
     if (out.csv)
         csv_end(out.csv);
     slice_free(out.slice);
+    cf_mix_free(&out.clock);
     return cf_tool_finish(&t, out.reader, out.writer);
 }

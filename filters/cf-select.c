@@ -55,6 +55,7 @@ struct select {
     const char *output;
     int invert, timed; /* timed: rows of other times may not even be read */
     struct conditions conditions;
+    struct cf_mix clock; /* of the segments, where conditions ask for times */
     struct cf_reader *reader;
     struct cf_writer *writer;
     struct cf_gather *access, *line; /* rows that are being collected */
@@ -151,6 +152,7 @@ static void run(struct select *s)
         if (f->table == CF_HEADER) {
             bad = flush(s);
             conditions_forget(&s->conditions);
+            cf_mix_check(&s->clock, &s->tool, f->header);
             if (!conditions_cpus_alone(&s->conditions))
                 cf_made_outdate(f->header, s->writer);
         }
@@ -189,11 +191,13 @@ int main(int argc, char **argv)
         cf_reader_want_list(s.reader, CF_ACCESS, CF_OPTIONAL, listed);
     else
         cf_reader_want_all(s.reader);
+    s.clock.column[0] = conditions_timed(&s.conditions) ? CF_TIME : 0;
     s.timed = conditions_begin(&s.conditions, &s.tool, s.reader, s.invert);
     cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     cf_reader_idle(s.reader, idle, &s);
     run(&s);
     cf_gather_free(s.access);
     cf_gather_free(s.line);
+    cf_mix_free(&s.clock);
     return cf_tool_finish(&s.tool, s.reader, s.writer);
 }

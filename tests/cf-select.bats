@@ -294,3 +294,17 @@ as_awk() {
     [ "$output" = 1001 ]
     [ -z "$stderr" ]
 }
+
+@test "times of segments with different clocks are told, here and by cf-cat --slice" {
+    printf 'time,op,addr\n1,load,1\n900,store,2\n' >a.csv
+    stream a.cf --clock instructions a.csv
+    stream b.cf --clock cycles a.csv
+    for program in 'cf-select --time 5-1000' 'cf-select --invert --time 5-1000' 'cf-cat --slice 5-1000'; do
+        run -0 --separate-stderr bash -c "$program a.cf b.cf >out.cf"
+        has "column time has different facts in the inputs, which the result mixes: clock instructions; clock cycles" "$stderr"
+        run -0 --separate-stderr bash -c "$program a.cf a.cf >out.cf"
+        [[ ! $stderr ]]
+    done
+    run -0 --separate-stderr bash -c "cf-select --op load a.cf b.cf >out.cf"
+    [[ ! $stderr ]]
+}

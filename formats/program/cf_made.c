@@ -192,7 +192,7 @@ static char *facts_of(const struct cf_tool *t, const struct cf_header *h, unsign
             fprintf(out, "%s%s %s", ftell(out) ? ", " : "", f->key, f->value);
     }
     if (column == CF_TIME && h->clock_unit)
-        fprintf(out, "clock %s", h->clock_unit);
+        fprintf(out, "%sclock %s", ftell(out) ? ", " : "", h->clock_unit);
     text = cf_need(t, cf_memory_text(out, &text));
     if (*text)
         return text;

@@ -20,6 +20,15 @@ int conditions_cpus_alone(const struct conditions *c)
     return c->tests && c->test[0].column == CF_CPU && c->test[c->tests - 1].column == CF_CPU;
 }
 
+int conditions_timed(const struct conditions *c)
+{
+    int timed = 0;
+
+    for (unsigned i = 0; i < c->tests; i++)
+        timed |= c->test[i].column == CF_TIME;
+    return timed;
+}
+
 static void add_test(const struct cf_tool *t, struct conditions *c, struct test new)
 {
     unsigned at = c->tests;

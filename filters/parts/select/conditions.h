@@ -33,6 +33,8 @@ void conditions_add(const struct cf_tool *t, void *conditions, const char *optio
 int conditions_begin(struct conditions *c, struct cf_tool *t, struct cf_reader *r, int inverted);
 /* Whether all that they ask for is CPUs, each of which has its own clock. */
 int conditions_cpus_alone(const struct conditions *c);
+/* Whether they ask for times. */
+int conditions_timed(const struct conditions *c);
 /* From here on numbers mean other strings. */
 void conditions_forget(struct conditions *c);
 /* mask[i] = whether row i meets all of them. Returns how many columns of the frame they concern. */
