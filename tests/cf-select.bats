@@ -308,3 +308,12 @@ as_awk() {
     run -0 --separate-stderr bash -c "cf-select --op load a.cf b.cf >out.cf"
     [[ ! $stderr ]]
 }
+
+@test "a column that the program that adds it could not make: that one is not asked for again" {
+    printf 'time,op,addr\n1,load,1\n' | stream a.cf
+    cf-resolve -q a.cf -o r.cf
+    run -1 --separate-stderr cf-select --region x r.cf
+    has "no column 'region': cf-resolve was run, but had nothing here to make it of" "$stderr"
+    run -1 --separate-stderr cf-select --region x a.cf
+    has "no column 'region': first run the stream through cf-resolve" "$stderr"
+}

@@ -223,24 +223,36 @@ static int lacks_weight(const struct cf_frame *f, unsigned column)
     return f->table == CF_ACCESS && column == CF_WEIGHT && stated(f, "weight");
 }
 
+/* Whether the chain has a program: then a stream has been through it already. */
+static int has_run(const struct cf_header *h, const char *program)
+{
+    char item[64];
+
+    snprintf(item, sizeof item, "\n  - \"%s", program);
+    return h->yaml && strstr(h->yaml, item);
+}
+
 /* Reports, once of a stream, that a frame is not handed out since it lacks a column. */
 static void note_missing(struct cf_reader *r, unsigned column)
 {
     const struct cf_frame *f = &r->frame;
     const char *adder = cf_column_adder(column);
+    const int ran = adder && has_run(f->header, adder);
 
     if (r->missing++) /* of one stream, all frames lack it */
         return;
-    cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
+    cfr_damage(r, f->offset, "table %s has no column '%s': %s%s%s", cf_table_name(f->table),
                cf_column_name(column),
                lacks_weight(f, column)
                    ? "the accesses are samples, and it says of how many: keep it in --columns"
+               : ran                   ? ""
                : adder                 ? "first run the stream through "
                : column == CF_STACK_ID ? "record it with 'cf-capture trace --calls'"
                : column == CF_LEVEL && f->table == CF_ACCESS
                    ? "samples have it: first run the stream through cf-cache and cf-sample"
                    : "what made the stream did not record it",
-               adder ? adder : "");
+               adder ? adder : "",
+               ran ? " was run, but had nothing here to make it of, or --columns left it out" : "");
 }
 
 /* Which columns are wanted. -1 where the frame is not to be handed out: one that is required is not
