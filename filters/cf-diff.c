@@ -115,6 +115,18 @@ static int take(void *work, const struct cf_tags *t, size_t slot, uint32_t set, 
 
 /* ---- what a pair gives ---- */
 
+static void check_cache(struct work *w, const struct cf_snapshot *s)
+{
+    if (w->differ || cf_snapshot_alike(&w->cache, s))
+        return;
+    w->differ = 1;
+    cf_warn(&w->tool,
+            "snapshot %" PRIu32 " is of a cache of %" PRIu32 " sets and %" PRIu32
+            " ways, level %u, and is compared or added up with one of %" PRIu32 " sets and %" PRIu32
+            " ways, level %u",
+            s->number, s->sets, s->ways, s->level, w->cache.sets, w->cache.ways, w->cache.level);
+}
+
 static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snapshot *a,
                     const struct cf_tags *tb, const struct cf_snapshot *b)
 {
@@ -125,6 +137,10 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
                                (a->mode ^ b->mode) & CF_MODE_MODEL ? CF_STATE_NON_SECURE : 0};
     double percent;
 
+    if (w->o.by == BY_PAIR || !w->cache.number)
+        w->cache = *a;
+    check_cache(w, a);
+    check_cache(w, b);
     cf_must(&w->tool, cf_changes_add(&c, ta, tb, w->o.by >= BY_PROCESS ? take : NULL, w));
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
     if (w->o.by == BY_PAIR)

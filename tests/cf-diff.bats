@@ -246,3 +246,32 @@ END
     [[ -z $output ]]
     run -0 cf-diff -q --against - "$D/a.cf" <"$D/a.cf"
 }
+
+@test "snapshots of different caches are told, with cf-clash too, and by cf-merge those of several models" {
+    for i in 1 2 3; do
+        printf 'snapshot,time,mode,level,sets,ways\n1,1,33,2,%d,2\n2,2,33,2,%d,2\n' $((i == 2 ? 4 : 2)) $((i == 2 ? 4 : 2)) >s.csv
+        printf 'snapshot,level,pid,set,way,phys\n1,2,7,0,0,0x40\n2,2,7,0,0,0x40\n' | stream $i.cf -t line --with snapshot=s.csv
+    done
+    for by in '' --summary '--by set' '--against 2.cf'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr cf-diff $by 1.cf
+        [[ $by == *2.cf || ! $stderr ]] || fail "$stderr"
+        [[ $by != *2.cf ]] || has "is of a cache of 4 sets and 2 ways, level 2, and is compared or added up with one of 2 sets" "$stderr"
+        # shellcheck disable=SC2086
+        [[ $by == *2.cf ]] || run -0 --separate-stderr cf-diff $by 1.cf 2.cf
+        [[ ! $by || $by == *2.cf ]] || has "is of a cache of 4 sets and 2 ways" "$stderr"
+    done
+    run -0 --separate-stderr cf-diff --against 3.cf 1.cf
+    [[ ! $stderr ]]
+    run -0 --separate-stderr cf-clash 1.cf 3.cf
+    [[ ! $stderr ]] || fail "$stderr"
+    run -0 --separate-stderr cf-clash 1.cf 2.cf
+    has "2.cf: 2 of 2 snapshots are of another cache than those before, which has 2 sets and 2 ways and is of level 2" "$stderr"
+    run -0 --separate-stderr bash -c 'cf-merge --renumber 1.cf 3.cf >m.cf'
+    has "3.cf: its snapshots are of another run of a model than those of 1.cf" "$stderr"
+    # of hardware, frames are the machine's
+    sed -i 's/,33,/,1,/' s.csv
+    printf 'snapshot,level,pid,set,way,phys\n1,2,7,0,0,0x40\n' | stream board.cf -t line --with snapshot=s.csv
+    run -0 --separate-stderr bash -c 'cf-merge --renumber board.cf board.cf 1.cf >m.cf'
+    [[ ! $stderr ]] || fail "$stderr"
+}

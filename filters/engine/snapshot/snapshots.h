@@ -27,6 +27,14 @@ struct cf_snapshot {
     uint64_t cost;       /* cycles */
 };
 
+/* Whether what both state of their cache is the same. */
+static inline int cf_snapshot_alike(const struct cf_snapshot *a, const struct cf_snapshot *b)
+{
+    return (!a->sets || !b->sets || a->sets == b->sets) &&
+           (!a->ways || !b->ways || a->ways == b->ways) &&
+           (!a->level || !b->level || a->level == b->level);
+}
+
 struct cf_snapshots;
 
 /* What comes next. With several levels their rows may take turns: only when the number changes, or

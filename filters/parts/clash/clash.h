@@ -4,6 +4,7 @@
 #define CLASH_H
 
 #include "filters/engine/snapshot/clash.h"
+#include "filters/engine/snapshot/snapshots.h"
 #include "formats/program/cf_tool.h"
 
 /* One program in isolation. */
@@ -32,7 +33,8 @@ struct clash {
     struct clash_options o;
     struct profile *profile;
     uint32_t profiles;
-    struct pair *pair; /* interfering by interfering */
+    struct cf_snapshot cache; /* of the first profile that is of snapshots */
+    struct pair *pair;        /* interfering by interfering */
     uint32_t pairs;
 };
 

@@ -34,7 +34,7 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
                        const char *file)
 {
     const struct cf_census_cell *cell = census->cell;
-    size_t points = 0, without = 0, transparent = 0, empty = 0;
+    size_t points = 0, without = 0, transparent = 0, empty = 0, others = 0;
     const struct cf_census_snapshot *s = census->snapshot;
     uint8_t level = 0;
     int known = 0;
@@ -51,6 +51,9 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
         if (s[i].is.level != level)
             continue;
         points++;
+        if (!c->cache.segment)
+            c->cache = s[i].is;
+        others += !cf_snapshot_alike(&c->cache, &s[i].is);
         without += !room;
         transparent += s[i].is.announced && !(s[i].is.mode & CF_MODE_FLUSH);
         for (uint32_t k = 0; k < s[i].cells; k++) {
@@ -69,6 +72,12 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
         cf_fail(&c->tool, CF_EXIT_INPUT,
                 "%s: %zu snapshots do not state the size of the cache: give --lines", file,
                 without);
+    if (others)
+        cf_warn(&c->tool,
+                "%s: %zu of %zu snapshots are of another cache than those before, which has %u "
+                "sets and %u ways and is of level %u: programs that share no cache do not clash",
+                file, others, points, (unsigned)c->cache.sets, (unsigned)c->cache.ways,
+                c->cache.level);
     if (transparent && !c->tool.quiet)
         cf_warn(&c->tool,
                 "%s: %zu of %zu snapshots are transparent: the metrics are for flush mode", file,

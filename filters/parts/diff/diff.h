@@ -35,8 +35,10 @@ struct work {
     struct cf_groups *groups;          /* processes or sets */
     uint64_t (*sums)[CF_CHANGE_KINDS]; /* of each, by number */
     size_t room;
-    int headed;              /* the first line of the CSV is printed */
-    struct cf_counts *tasks; /* names of processes, of the first stream */
+    struct cf_snapshot cache; /* the first snapshot whose changes are added to these */
+    int differ;               /* another is of another cache, which was reported */
+    int headed;               /* the first line of the CSV is printed */
+    struct cf_counts *tasks;  /* names of processes, of the first stream */
 };
 
 /* The place of a snapshot's mode among them. */

@@ -45,7 +45,9 @@ struct merge {
     struct output *out;
     struct cf_header stated; /* its facts: of columns, of all inputs so far */
     size_t fact_room;
-    char *command; /* those of all inputs so far */
+    char *command;             /* those of all inputs so far */
+    const struct input *model; /* the first that has snapshots of one */
+    int models;                /* others have, too, which was reported */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */

@@ -283,11 +283,30 @@ void source_translate(struct source *s, uint32_t from, uint32_t n)
 
 /* ---- rows that wait ---- */
 
+/* Each run of a model hands out frames of its own from the same numbers on. */
+static void check_models(struct source *s, const struct cf_frame *f)
+{
+    struct merge *m = s->merge;
+    const uint8_t *mode = cf_u8(f, CF_MODE);
+
+    if (m->models || !mode || !f->rows || !(*mode & CF_MODE_MODEL))
+        return;
+    m->model = m->model ? m->model : s->input;
+    m->models = m->model != s->input;
+    if (m->models)
+        cf_warn(&m->tool,
+                "%s: its snapshots are of another run of a model than those of %s: they show no "
+                "common cache, and equal physical addresses are not the same memory: merge the "
+                "accesses and model them together",
+                s->input->name, m->model->name);
+}
+
 static void note_snapshots(struct source *s, const struct cf_frame *f)
 {
     const uint32_t *id = cf_u32(f, CF_SNAP);
     const uint64_t *time = cf_u64(f, CF_TIME);
 
+    check_models(s, f);
     if (!s->snapshot)
         s->snapshot = cf_need(&s->merge->tool, cf_counts_new());
     for (uint32_t i = 0; i < f->rows && id && time; i++) {
