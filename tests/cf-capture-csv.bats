@@ -277,7 +277,7 @@ END
     printf 'addr,label\n1,a\0b\n2,c\n' >zero.csv
     run -1 cf-capture csv -o a.cf zero.csv
     has 'zero.csv:2:2: label: a text with a zero byte'
-    (printf 'addr\n'; head -c 300000 /bin/bash) >noise.csv
+    (printf 'addr\n'; head -c 300000 /bin/bash; echo) >noise.csv
     run -1 cf-capture csv -o a.cf noise.csv
     run -0 cf-cat --verify a.cf
     (printf 'addr,label\n1,'; head -c 300000 /dev/zero | tr '\0' x; printf '\n2,b\n') >long.csv
@@ -379,4 +379,17 @@ END
         grep -q ': no [a-z]*: a signal ended the input before any came$' err || fail "$(<err)"
         [ "$(wc -l <err)" = 2 ] # and that the file was not written
     done
+}
+
+@test "what is made of a text that was cut off is not whole to the programs that read it, by other importers too" {
+    printf 'time,op,addr\n1,load,0x1\n2,load,0x22' >cut.csv
+    run -1 cf-capture csv -q -o cut.cf cut.csv
+    run -1 --separate-stderr cf-rank -q --by op cut.cf
+    has "what wrote it says that its own input was cut off" "$stderr"
+    [[ ${lines[1]} == 1,load,1,* ]]
+    run -1 cf-cat --verify cut.cf
+    printf ' L 1000,8\n L 10' | run -1 cf-capture lackey -o cut.cf
+    run -1 cf-cat --verify cut.cf
+    printf '0 1000\n0 10' | run -1 cf-capture din -o cut.cf
+    run -1 cf-cat --verify cut.cf
 }

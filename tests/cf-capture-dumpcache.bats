@@ -324,7 +324,7 @@ END
         [ $status = 1 ]
         head -c 256 /dev/urandom | cat - /dev/zero | head -c 524288 >r.bin
         run -1 cf-capture-dumpcache -q -o out r.bin
-        head -c 3000 /dev/urandom | tr -c '0-9,x\n:SETWAY' '0' >r.txt
+        { head -c 3000 /dev/urandom | tr -c '0-9,x\n:SETWAY' '0' && echo; } >r.txt
         status=0
         cf-capture-dumpcache -q --sets 64 --ways 4 r.txt >out 2>err || status=$?
         [ $status -le 1 ]

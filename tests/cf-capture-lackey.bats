@@ -252,7 +252,7 @@ store,0x3000'
     run -1 cf-capture lackey -o t.cf missing a.txt .
     has 'missing: No such file'
     has '.: Is a directory'
-    run -0 cf-cat --csv --columns addr t.cf
+    run -1 --separate-stderr cf-cat --csv --columns addr t.cf # it is not all
     is 'addr
 0x20'
 }

@@ -731,7 +731,7 @@ load,0x4001ffff'
     sample >a.txt
     run -1 cf-capture leon4 -o t.cf missing a.txt
     has 'missing: No such file'
-    run -0 cf-cat --csv --columns op t.cf
+    run -1 cf-cat --csv --columns op t.cf # it is not all
     has load
     run -1 cf-capture leon4 -o t.cf --bus missing a.txt
     has 'missing: No such file'
