@@ -71,7 +71,7 @@ by_awk() {
     run -0 cf-mrc -q --max 320 "$D/in.cf"
     [[ ${#lines[@]} == 6 && ${lines[5]} == 320,5,* ]]
     # beyond the end the curve is flat
-    run -0 cf-mrc --points 1 --max 64M "$D/in.cf"
+    run -0 cf-mrc -q --points 1 --max 64M "$D/in.cf"
     [[ ${#lines[@]} == 22 && $(cut -d, -f4,5 <<<"${lines[21]}" | tr , '\n' | uniq | wc -l) == 1 ]]
     run -2 --separate-stderr cf-mrc --at 100 "$D/in.cf"
     has "no whole number" "$stderr"
@@ -105,7 +105,7 @@ by_awk() {
     is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 64,1,2,2,2,1.000000000"
     printf 'time,addr,dist\n' | stream b.cf
-    run -0 cf-mrc b.cf
+    run -0 cf-mrc -q b.cf
     [[ ${lines[0]} == size_bytes,lines,* ]]
 }
 
