@@ -99,8 +99,8 @@ int cf_partial_frame(struct cf_partial *p, const struct cf_frame *f) CF_MUST_CHE
    part and which program's it is. As cf_writer_frame(). */
 int cf_partial_header(struct cf_partial *p, const struct cf_header *h, struct cf_writer *w);
 
-/* How many of the first rows of a frame stand in earlier parts, too, and are counted there. Ends the
-   program where a partial result is asked for and that is not known. Once a frame. */
+/* How many of the first rows of a frame stand in earlier parts, too, and are counted there. Ends
+   the program where a partial result is asked for and that is not known. Once a frame. */
 uint32_t cf_partial_repeated(struct cf_partial *p, const struct cf_frame *f);
 
 /* After all frames; ends the program where parts are missing, or cut off, or a process failed, and
@@ -141,8 +141,8 @@ void cf_partial_damaged(const struct cf_partial *p) __attribute__((noreturn));
    the exit status: cf_tool_finish() of a partial result. */
 int cf_partial_finish(struct cf_partial *p);
 
-/* Whether a program stands in the chain of a header behind the last `behind`, or, where that is NULL
-   or not there, anywhere. */
+/* Whether a program stands in the chain of a header behind the last `behind`, or, where that is
+   NULL or not there, anywhere. */
 int cf_partial_ran(const struct cf_header *h, const char *program, const char *behind);
 
 /* Private: of what was run on a part, which begins by a `cf-cat --part` at this place of the chain:

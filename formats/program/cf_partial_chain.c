@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_partial_chain.c - what was run on a recording, or on a part before a partial result was made of
- * it, as the chain of the header says (see cf_partial.h). Memory: one text.
+ * cf_partial_chain.c - what was run on a recording, or on a part before a partial result was made
+ * of it, as the chain of the header says (see cf_partial.h). Memory: one text.
  */
 #include <stdio.h>
 #include <stdlib.h>
