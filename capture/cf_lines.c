@@ -111,8 +111,6 @@ static void wait_for_input(struct cf_lines_more *m)
     while (poll(&p, 1, AGAIN_MS) == 0);
 }
 
-/* By errno: what the environment refuses, such as a descriptor or a bad disk's bytes, is no fault
-   of the input. */
 /* The tool's status makes the stream say that it was made from what was not whole. */
 static void note(struct cf_lines *l, int status)
 {
@@ -120,6 +118,8 @@ static void note(struct cf_lines *l, int status)
     cf_tool_note(l->more->tool, status);
 }
 
+/* By errno: what the environment refuses, such as a descriptor or a bad disk's bytes, is no fault
+   of the input. */
 static void fail(struct cf_lines *l)
 {
     note(l, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT);
