@@ -112,7 +112,7 @@ static void wait_for_input(struct cf_lines_more *m)
 }
 
 /* The tool's status makes the stream say that it was made from what was not whole. */
-static void note(struct cf_lines *l, int status)
+static void note_status(struct cf_lines *l, int status)
 {
     l->failed |= status;
     cf_tool_note(l->more->tool, status);
@@ -122,7 +122,7 @@ static void note(struct cf_lines *l, int status)
    of the input. */
 static void fail(struct cf_lines *l)
 {
-    note(l, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT);
+    note_status(l, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT);
 }
 
 static int next_input(struct cf_lines *l)
@@ -166,7 +166,7 @@ static void cut_off(struct cf_lines *l, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     cf_warn(l->more->tool, "%s:%" PRIu64 ": %s", l->name, l->number + 1, text);
-    note(l, CF_EXIT_INPUT);
+    note_status(l, CF_EXIT_INPUT);
     l->more->filled = 0;
 }
 
@@ -254,7 +254,7 @@ static int last_line(struct cf_lines *l)
     if (closed && closed < opened) {
         cf_warn(m->tool, "%s:%" PRIu64 ": the list was cut off behind an entry: a brace is missing",
                 l->name, l->number + 1);
-        note(l, CF_EXIT_INPUT);
+        note_status(l, CF_EXIT_INPUT);
     }
     return 1;
 }
