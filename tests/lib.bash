@@ -280,6 +280,7 @@ END
 
 # is TEXT: what `run` has put into $output is exactly this.
 is() {
+    [ $# = 1 ] || fail "is: of $# texts"
     [[ $output == "$1" ]] || {
         diff -u --label expected --label actual <(printf '%s\n' "$1") <(printf '%s\n' "$output") >&2
         return 1
@@ -540,6 +541,7 @@ program_kind() {
 #
 # program_is NAME [KIND]: it stands in the table, as one of that kind.
 program_is() {
+    [ $# = 1 ] || fail "is: of $# texts"
     [[ $PROGRAM_TABLE =~ $'\n'"$1 "\ *"${2:-}" ]]
 }
 
