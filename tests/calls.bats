@@ -217,7 +217,7 @@ stacks() {
         awk '{
             n = split($2, f, ";"); path = ""
             for (i = 1; i <= n; i++)
-                if (f[i] ~ /^(main|self|even|odd|pointers|compare|from_table|circle::draw|land|deep|outer|catcher|thrower|at_end|jumper|worker|work|in_child|forks|interrupted|on_signal|on_alternate|on_left|coroutine|yield|resume|plugged|plugins|use)$/)
+                if (f[i] ~ /^(main|self|even|odd|pointers|compare|from_table|circle::draw|land|deep|outer|catcher|thrower|at_end|jumper|worker|work|in_child|forks|interrupted|on_signal|on_alternate|on_left|coroutine|yield|resume|task|start|parse|render|plugged|plugins|use)$/)
                     path = path (path == "" ? "" : ";") f[i]
             if (f[n] == "use") print $1, path }' | sort -u # not the loader, which clears what is new
 }
@@ -282,6 +282,11 @@ nested main;interrupted;on_alternate;use"
     run -0 stacks coroutine
     is "coroutine main;resume;coroutine;yield;use
 resumer main;resume;use"
+    run -0 stacks pool
+    is "resumer main;parse;use
+resumer main;render;use
+task main;parse;start;task;use
+task main;render;start;task;use"
 }
 
 @test "a program that runs another: each has its own functions; without --calls cf-resolve names the calls that allocated" {

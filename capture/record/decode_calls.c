@@ -11,8 +11,9 @@
 enum {
     FIRST_EDGES = 1 << 12, /* powers of two */
     MOST_EDGES = 1 << 23,
-    ABOVE = 1024,     /* farther above its top a stack pointer is another stack's, */
-    BELOW = 64 << 10, /* and so far below the last frame unless it was moved by what it was */
+    /* How far a stack pointer may be from the frames that are known, bytes: it is this stack's */
+    NEAR = 1024,    /* in any case, */
+    FAR = 64 << 10, /* or as nothing speaks for another one. */
 };
 
 /* From a context, by a call that returns to pc, to another one. */
@@ -257,6 +258,18 @@ static struct cf_calls_stack *place_stack(struct cf_calls *c, struct cf_calls_th
     return s;
 }
 
+/* Where its innermost frame is. */
+static uint64_t bottom(const struct cf_calls_stack *s)
+{
+    return s->frames ? s->frame[s->frames - 1].sp : s->top;
+}
+
+/* Whether the function that its context began with has returned: what follows is the library's. */
+static int is_over(const struct cf_calls_stack *s)
+{
+    return s->begin && s->frames && bottom(s) > s->begin;
+}
+
 /* A new stack, whose first context this is. */
 static int new_stack(struct cf_calls *c, struct cf_calls_thread *t, uint64_t top, uint32_t node,
                      int handler)
@@ -265,9 +278,13 @@ static int new_stack(struct cf_calls *c, struct cf_calls_thread *t, uint64_t top
 
     if (!s)
         return -1;
-    current(t)->live = 1;
-    *s = (struct cf_calls_stack){
-        .top = top, .node = node, .handler = handler, .live = 1, .used = ++t->switches};
+    current(t)->live = !is_over(current(t));
+    *s = (struct cf_calls_stack){.top = top,
+                                 .begin = handler ? 0 : top,
+                                 .node = node,
+                                 .handler = handler,
+                                 .live = 1,
+                                 .used = ++t->switches};
     t->now = (size_t)(s - t->stack);
     return 0;
 }
@@ -280,39 +297,69 @@ static void leave_handler(struct cf_calls_thread *t)
     s->live = s->handler = 0;
 }
 
-/* Whether the pointer cannot be this stack's. */
-static int is_elsewhere(const struct cf_calls_stack *s, uint64_t sp, int far)
+/* Whether one of its calls returns to where the pointer is. */
+static int has_frame(const struct cf_calls_stack *s, uint64_t sp)
 {
-    return (s->top && sp > s->top && sp - s->top > ABOVE) ||
-           (far && s->frames && sp < s->frame[s->frames - 1].sp &&
-            s->frame[s->frames - 1].sp - sp > BELOW);
+    size_t i = s->frames;
+
+    while (i && s->frame[i - 1].sp < sp)
+        i--;
+    return i && s->frame[i - 1].sp == sp;
 }
 
-/* Goes on to the stack that the pointer is in. */
-static int switch_stack(struct cf_calls *c, struct cf_calls_thread *t, uint64_t sp)
+/* Whether the pointer is not the current stack's. A return leads to where a call was, so not far
+ * below the last; but a function with much on its stack may set the pointer anew. */
+static int is_elsewhere(const struct cf_calls_thread *t, uint64_t sp, unsigned kind)
 {
-    const struct cf_calls_stack *was = current(t);
-    uint64_t nearest = UINT64_MAX;
-    size_t to = t->now;
+    const struct cf_calls_stack *s = &t->stack[t->now];
+    const uint64_t last = bottom(s);
+
+    if (sp >= last || kind == CF_WIRE_CALLS || !s->frames || last - sp <= NEAR)
+        return s->top && sp > s->top && sp - s->top > NEAR;
+    if (kind == CF_WIRE_RETURNS || last - sp > FAR)
+        return 1;
+    for (size_t i = 0; i < t->stacks; i++)
+        if (i != t->now && t->stack[i].live && has_frame(&t->stack[i], sp))
+            return 1;
+    return 0;
+}
+
+/* Whether the context that was left on this stack goes on at the pointer: where one of its calls
+ * returns to, or close below the last, as a jump needs no call to leave. A new one begins at the
+ * top, or in memory that was a stack once and where no call returns to. What setjmp() began may
+ * have its calls where it began itself. */
+static int goes_on(const struct cf_calls_stack *s, uint64_t sp, unsigned kind)
+{
+    const uint64_t last = bottom(s);
+
+    if (!s->begin)
+        return sp >= last || last - sp <= FAR;
+    return sp < s->begin + (kind == CF_WIRE_MOVES) &&
+           (has_frame(s, sp) || (kind != CF_WIRE_RETURNS && sp < last && last - sp <= NEAR));
+}
+
+/* Goes on to the stack that the pointer is in: of several the last used, as it has the memory. */
+static int switch_stack(struct cf_calls *c, struct cf_calls_thread *t, uint64_t sp, unsigned kind)
+{
+    struct cf_calls_stack *was = current(t), *to = NULL;
 
     for (size_t i = 0; i < t->stacks; i++) {
-        const struct cf_calls_stack *s = &t->stack[i];
-        const uint64_t last = s->frames ? s->frame[s->frames - 1].sp : s->top;
+        struct cf_calls_stack *s = &t->stack[i];
 
-        if (i == t->now || !s->live || sp > s->top + ABOVE || (sp < last && last - sp > BELOW))
+        if (i == t->now || !s->live || sp > s->top + NEAR)
             continue;
-        if (s->top + ABOVE - sp < nearest) {
-            nearest = s->top + ABOVE - sp;
-            to = i;
-        }
+        if (!goes_on(s, sp, kind))
+            s->live = sp < bottom(s);
+        else if (!to || s->used > to->used)
+            to = s;
     }
-    if (to == t->now)
+    if (!to)
         return new_stack(c, t, sp, was->node, 0);
-    if (was->handler == (int)to + 1)
+    was->live = !is_over(was);
+    if (was->handler == (int)(to - t->stack) + 1)
         leave_handler(t);
-    current(t)->live = 1;
-    t->now = to;
-    current(t)->used = ++t->switches;
+    t->now = (size_t)(to - t->stack);
+    to->used = ++t->switches;
     return 0;
 }
 
@@ -330,8 +377,8 @@ int cf_calls_end(struct cf_calls *c, struct cf_calls_thread *t, uint32_t image,
     struct cf_calls_stack *s = current(t);
     int64_t node;
 
-    if (__builtin_expect(is_elsewhere(s, sp, end->kind != CF_WIRE_CALLS), 0)) {
-        if (switch_stack(c, t, sp) != 0)
+    if (__builtin_expect(is_elsewhere(t, sp, end->kind), 0)) {
+        if (switch_stack(c, t, sp, end->kind) != 0)
             return -1;
         s = current(t);
     }

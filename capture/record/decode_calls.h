@@ -10,6 +10,10 @@
  * changes nothing, as on the real stack. The idea is callgrind's (Weidendorfer, Kowarschik,
  * Trinitis: A Tool Suite for Simulation Based Analysis of Memory Access Behavior, ICCS 2004).
  *
+ * A pointer that is not near the frames is on another stack. Where one of that stack's calls returns
+ * to, its context goes on; else one begins, below the current context, and what was there is over.
+ * So it needs no notice of stacks that are freed, and none of contexts that end.
+ *
  * The tree is the calling context tree of Ammons, Ball and Larus, "Exploiting Hardware Performance
  * Counters with Flow and Context Sensitive Profiling" (PLDI 1997), with call sites for procedures:
  * recursion is folded, so that a call site stands on a path once, and the context of a call from
@@ -71,8 +75,9 @@ struct cf_calls_frame {
 struct cf_calls_stack {
     struct cf_calls_frame *frame;
     size_t frames, room;
-    uint64_t top;  /* the highest that its pointer was known to be; 0: not known */
-    uint32_t node; /* the current context */
+    uint64_t top;   /* the highest that its pointer was known to be; 0: not known */
+    uint64_t begin; /* where a context that was switched to began; 0: none did */
+    uint32_t node;  /* the current context */
     int handler;   /* it is a signal handler's: the number of the stack that this interrupted + 1 */
     int live;      /* or it may be forgotten */
     uint64_t used; /* when last */

@@ -294,6 +294,83 @@ static void test_coroutines(void)
     end();
 }
 
+/* A coroutine from its start at `top` to where it is left, in a call that stands at `at`. */
+static void left_at(uint64_t by, uint64_t top, uint64_t at, const char *want, const char *what)
+{
+    call(0x7ff000, by);
+    ret(top);
+    call(top - 0x18, 0xc);
+    call(at, 0xd);
+    is_path(want, what);
+    ret(0x7ff000);
+}
+
+static void test_used_again(void)
+{
+    begin(100);
+    call(0x800000, 0xa);
+    left_at(0xb, 0x408008, 0x407000, "a b c d", "a coroutine that is left for ever");
+    left_at(0xe, 0x408008, 0x407000, "a e c d", "another one at the same top");
+    left_at(0xf, 0x407ff8, 0x406000, "a f c d", "one a little below, between the frames of that");
+    left_at(0x10, 0x405ff8, 0x405000, "a 10 c d", "one close below its last frame");
+    call(0x7ff000, 0x11);
+    ret(0x405000);
+    is_path("a 10 c", "it goes on below who resumed it first");
+    ret(0x405fe0);
+    ret(0x406000); /* its first function returns */
+    call(0x406008, 0x12);
+    ret(0x7ff000);
+    is_path("a", "and ends");
+    left_at(0x13, 0x405ff8, 0x405000, "a 13 c d", "the next one there begins anew");
+    ok(thread.stacks == 3, "the ended ones have given their places away");
+    for (uint64_t i = 1; i <= 2 * CF_CALLS_STACKS; i++) {
+        call(0x7ff000, 0xf);
+        ret(0x800008 + i * 0x10000);
+        call(0x7ffff0 + i * 0x10000, 0x10);
+        ret(0x7ffff0 + i * 0x10000);
+        ret(0x800010 + i * 0x10000);
+        call(0x800010 + i * 0x10000, 0x12);
+        ret(0x7ff000);
+    }
+    ok(thread.stacks == 4 && !calls.lost_stacks, "at any number of places, without a loss");
+    end();
+}
+
+/* Of stacks side by side each has its own. */
+static void test_neighbours(void)
+{
+    begin(100);
+    call(0x800000, 0xa);
+    left_at(0xb, 0x408008, 0x407f00, "a b c d", "a coroutine");
+    left_at(0xe, 0x404008, 0x403f00, "a e c d", "one on a stack of 16 KB right below");
+    call(0x7ff000, 0x10);
+    ret(0x407f00);
+    call(0x407f00, 0x11);
+    ret(0x403f00);
+    is_path("a e c", "which the first resumes");
+    call(0x403f00, 0x12);
+    moved(0x407f00);
+    is_path("a b c", "left by longjmp()");
+    call(0x407f00, 0x11);
+    moved(0x403f00);
+    is_path("a e c", "and resumed by it");
+    call(0x403f00, 0x11);
+    ret(0x7ff000);
+    call(0x7ff000, 0x13);
+    moved(0x502000); /* where setjmp() was called in a handler */
+    call(0x502000, 0x14);
+    moved(0x7ff000);
+    call(0x7ff000, 0x15);
+    moved(0x502000);
+    is_path("a 13", "what setjmp() began goes on where it began");
+    call(0x502000, 0x14);
+    moved(0x7ff000);
+    call(0x7ff000, 0x16);
+    moved(0x501e00);
+    is_path("a 13 14", "a jump to below its last call");
+    end();
+}
+
 static void test_forks(void)
 {
     struct cf_calls_forks forks = {0};
@@ -352,6 +429,8 @@ int main(void)
     test_full();
     test_signals();
     test_coroutines();
+    test_used_again();
+    test_neighbours();
     test_forks();
     return done();
 }

@@ -13,6 +13,7 @@
  *     fork        a child of a child, in the middle of calls
  *     signal      handlers: on the same stack, on one of its own, left by siglongjmp, in a handler
  *     coroutine   two stacks that switch to each other
+ *     pool        coroutines one after the other on one stack: some end, some are given up
  *     plugin      a library that is loaded and unloaded twice
  */
 #include <dlfcn.h>
@@ -76,6 +77,7 @@ MARK(left);
 MARK(after);
 MARK(coroutine);
 MARK(resumer);
+MARK(task);
 
 KEPT long self(int n)
 {
@@ -307,6 +309,40 @@ static void coroutines(void)
         resume();
 }
 
+static KEPT void task(void)
+{
+    use(&mark_task);
+    swapcontext(&there, &here); /* every second one is not resumed */
+}
+
+static KEPT void start(int end)
+{
+    static char stack[1 << 16];
+
+    getcontext(&there);
+    there.uc_stack.ss_size = sizeof(stack);
+    there.uc_stack.ss_sp = stack;
+    there.uc_link = &here;
+    makecontext(&there, task, 0);
+    swapcontext(&here, &there);
+    if (end)
+        swapcontext(&here, &there);
+}
+
+KEPT void parse(void)
+{
+    for (int i = 0; i < 4; i++)
+        start(i % 2);
+    use(&mark_resumer);
+}
+
+KEPT void render(void)
+{
+    for (int i = 0; i < 4; i++)
+        start(i % 2);
+    use(&mark_resumer);
+}
+
 KEPT void plugins(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -373,6 +409,10 @@ int main(int argc, char **argv)
         signals();
     } else if (!strcmp(mode, "coroutine")) {
         coroutines();
+    } else if (!strcmp(mode, "pool")) {
+        parse();
+        render();
+        parse();
     } else if (!strcmp(mode, "plugin")) {
         plugins();
     } else {
