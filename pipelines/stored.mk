@@ -67,7 +67,10 @@ define newline
 
 
 endef
-results: $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
+# Said before anything is made: such a result would be overwritten.
+taken   = $(if $(LIST),$(firstword $(filter log log/% .batch/%,$(RESULTS:./%=%))))
+refused = $(if $(taken),$(error $(SELF) has '$(taken)' in RESULTS, where batch.mk keeps what programs say: name it otherwise))
+results: $$(refused) $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
 	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
 files:

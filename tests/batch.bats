@@ -323,6 +323,23 @@ END
     has "1 failed"
 }
 
+@test "a result by a name of the batch's own files is refused before anything is made" {
+    few 1
+    local n
+    for n in log ./log log/a .batch/made; do
+        sed "s|pages.csv|$n|g" "$PAGES" >own.mk
+        PAGES=$T/own.mk run -2 batch
+        has "own.mk has '${n#./}' in RESULTS, where batch.mk keeps what programs say: name it otherwise"
+        has "1 failed"
+        [[ $(ls out/sort-0) == log && -z $(find out -name curve.csv) ]] || fail "$(find out)"
+        rm -r out
+    done
+    # alone, the recipe may
+    sed "s|pages.csv|log|g" "$PAGES" >own.mk
+    make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES="$TRACES" OUT=plain PICTURES=0
+    cmp plain/sort-0/log "$D/plain/sort-0/pages.csv"
+}
+
 @test "two with other variables at the same time: the second does not begin, or the first says so" {
     few 2
     touch "$D/hold/sort-0"
