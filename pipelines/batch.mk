@@ -66,7 +66,7 @@ OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NA
 export BATCH_GIVEN := $(subst $(newline), ,$(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$($v))))
 export BATCH_FILES := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(wildcard $($v)))
 # how a worker is started on another machine; to its make a dollar sign is one of two
-export BATCH_WORKER = cd $(call quoted,$(CURDIR)) && exec make -s --no-print-directory -f $(abspath $(SCRIPTS))/batch.mk \
+export BATCH_WORKER = cd $(call quoted,$(CURDIR)) && exec make -s --no-print-directory -f $(SCRIPTS)batch.mk \
     $(foreach v,$(filter-out LAUNCH NAME,$(GIVEN)),$(call quoted,$v=$(subst $$,$$$$,$($v)))) LAUNCH=
 
 ifeq ($(LAUNCH),)

@@ -11,7 +11,7 @@
 #   whole     written last: what the results were made from, by what, and their names
 #   failed    there when the last try failed
 #   lock      held by the worker that makes them, and by what it has started
-# and OUT/.batch what all were made by: recipe (its name), key, and how workers are started.
+# and OUT/.batch what all were made by: recipe (its name), key, folder (where make was called), and run, which starts workers.
 # Exit status: 0, 1 for a trace that failed, 2 wrong usage, 3 what this machine lacks.
 set -u -o pipefail
 
@@ -297,10 +297,15 @@ begin() {
     write "$OUT/.batch/file" "$recipe"
     case $RECIPE_FILE in
     "$SCRIPTS"*) recipe=${recipe#recipe-} ;;
-    *) recipe=$RECIPE_FILE ;;
+    *)
+        # for who asks from another folder; but make takes no name with a blank
+        recipe=$(realpath -s -- "$RECIPE_FILE")
+        [[ $recipe != *[[:space:]]* ]] || recipe=$RECIPE_FILE
+        ;;
     esac
     write "$OUT/.batch/recipe" "$recipe"
     write "$OUT/.batch/key" "$key"
+    write "$OUT/.batch/folder" "$(pwd -P)"
     write "$OUT/.batch/run" '#!/bin/bash' 'unset MAKEFLAGS MFLAGS' "$BATCH_WORKER \"\$@\""
     chmod +x "$OUT/.batch/run"
     printf '%s/.batch\0' "${@/#/$OUT/}" | xargs -0 mkdir -p -- || exit 3
@@ -330,7 +335,7 @@ by_parallel() { # DIRECTORY TODO
     # A host without the programs would take all traces in no time. One whose worker of GNU parallel
     # does nothing (it runs what SHELL names) ends well too: each must answer.
     local answers host
-    answers=$(parallel --will-cite --nonall --tag --sshlogin "${hosts%,}" "$1/run" check)
+    answers=$(parallel --will-cite --nonall --tag --sshlogin "${hosts%,}" "${1@Q}/run" check)
     status=$?
     for host in $HOSTS; do
         grep -qxF "${host##*/}"$'\t'"ready" <<<"$answers" || { say "host $host does not answer"; status=1; }
@@ -344,7 +349,7 @@ by_parallel() { # DIRECTORY TODO
     all=$(wc -l <"$2")
     for _ in 1 2 3; do
         parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --resume --joblog "$log" \
-            "$1/run" one NAME={} :::: "$2"
+            "${1@Q}/run" one NAME={} :::: "$2"
         status=$?
         begun=$(awk 'NR > 1' "$log" 2>/dev/null | wc -l)
         ((begun < all)) || break
@@ -430,8 +435,10 @@ status)
     if [[ -s $OUT/.batch/key ]] && ! { agreed; differs=$?; ((!differs)); }; then
         if [[ ! $BATCH_GIVEN && -x $OUT/.batch/run ]] && other_begun; then
             # asked without variables: with those that the batch was begun with
-            exec "$OUT/.batch/run" TRACES="$(realpath -- "$TRACES")" OUT="$(realpath -- "$OUT")" \
-                ${MANIFEST:+MANIFEST="$(realpath -- "$MANIFEST")"} status
+            folder=$(<"$OUT/.batch/folder")
+            [[ -d $folder ]] || { say "the batch was begun in $folder, which is not there: ask with its variables"; exit 3; }
+            there() { realpath --relative-to="$folder" -- "$1"; }
+            exec "$OUT/.batch/run" TRACES="$(there "$TRACES")" OUT="$(there "$OUT")" ${MANIFEST:+MANIFEST="$(there "$MANIFEST")"} status
         fi
         say "$why"
         ((differs == 2)) || now_by=$here

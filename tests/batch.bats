@@ -268,6 +268,45 @@ few() {
     has "1 missing"
 }
 
+@test "status from another folder, without variables: of the recipe and the folder that the batch began with" {
+    few 1
+    mkdir one two
+    sed 's/pages.csv/other.csv/g' "$PAGES" >two/pages.mk # another one by the same name
+    cp "$PAGES" one/pages.mk
+    at() { make -s --no-print-directory -C "$1" -f "$ROOT/pipelines/batch.mk" BIN="$B/bin" TRACES="$TRACES" PICTURES=0 "${@:2}"; }
+    status() { make -s --no-print-directory -C "$1" -f "$ROOT/pipelines/batch.mk" TRACES="$TRACES" "${@:2}" status; }
+    at one OUT=../out RECIPE=./pages.mk
+    run -0 status two OUT="$T/out"
+    is $'whole\tsort-0\t\n1 whole'
+    run -0 at two OUT="$T/out"
+    is "1 whole"
+    rm two/pages.mk
+    run -0 status two OUT=../out PICTURES=0
+    cp one/pages.mk kept.mk
+    at one OUT="$T/kept" RECIPE=../kept.mk
+    rm -r one
+    run -2 status two OUT="$T/kept"
+    has "batch: the batch was begun in $T/one, which is not there: ask with its variables"
+    run -0 status two OUT="$T/kept" PICTURES=0
+}
+
+@test "a working directory with a blank in its name: here, by LAUNCH=parallel, and status" {
+    few 1
+    mkdir 'sp ace'
+    ln -s "$ROOT"/{pipelines,formats} "$TRACES" "$PAGES" 'sp ace'
+    at() { make -s --no-print-directory -C 'sp ace' -f pipelines/batch.mk TRACES=few OUT=out "$@"; }
+    run -0 at BIN="$B/bin" RECIPE=./pages.mk PICTURES=0
+    is "1 whole"
+    run -0 at status
+    has "1 whole"
+    run -0 'sp ace/out/.batch/run' check
+    is ready
+    need parallel "GNU parallel starts workers on hosts"
+    run -0 at BIN="$B/bin" RECIPE=./pages.mk PICTURES=0 OUT=hosts LAUNCH=parallel
+    has "1 whole"
+    cmp 'sp ace/hosts/sort-0/curve.csv' "$D/plain/sort-0/curve.csv"
+}
+
 @test "what is given otherwise than on the command line makes other results, too" {
     few 1
     BY=function batch
