@@ -62,17 +62,17 @@ function manifest_rows(    line, f, rest, name) {
 
 END {
     manifest_rows()
-    print "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>" n " traces, " escaped(recipe) "</title>"
+    print "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>" n " traces, " escaped(recipe) "</title>"
     print "<style>body{font:14px sans-serif;margin:1.5em}table{border-collapse:collapse}th,td{padding:.3em .6em;border-bottom:1px solid #ddd;" \
         "text-align:left;vertical-align:top}th{cursor:pointer;position:sticky;top:0;background:#fff}th:after{content:' \\2195';color:#999}" \
         "td.n{text-align:right;font-variant-numeric:tabular-nums}img{width:160px;margin-right:4px;border:1px solid #ddd}" \
-        "td.c{max-width:24em;overflow-wrap:anywhere;font-family:monospace}.failed,.changed,.absent{background:#fdd}.missing,.running{background:#ffd}</style>"
+        "td.c{max-width:24em;overflow-wrap:anywhere;font-family:monospace}.failed,.changed,.absent{background:#fdd}.missing,.running{background:#ffd}</style></head><body>"
     print "<h1>" n " traces, recipe " escaped(recipe) "</h1>"
     printf "<p>"
     m = split("whole running missing absent changed failed", s, " ")
     for (i = 1; i <= m; i++) if (count[s[i]]) printf "%d %s. ", count[s[i]], s[i]
     print "Made by " escaped(key) ".</p>"
-    print "<table id=t><thead><tr><th>trace<th>state<th>records<th>bytes<th>command<th>tables<th>pictures</tr></thead><tbody>"
+    print "<table id=t><thead><tr><th>trace<th>state<th class=n>records<th class=n>bytes<th>command<th>tables<th>pictures</tr></thead><tbody>"
     for (i = 1; i <= n; i++) {
         name = order[i]
         printf "<tr class=%s><td title=\"XXH128 %s\">%s<td>%s<td class=n>%s<td class=n>%s<td class=c>%s<td>%s<td>%s</tr>\n", state[name],
@@ -80,7 +80,8 @@ END {
             escaped(command[name]), tables[name], pictures[name]
     }
     print "</tbody></table>"
+    # one order for a whole column: numbers where all are, those that are missing first; else text, with its numbers as such
     print "<script>document.querySelectorAll('th').forEach((h,c)=>{let up=1;h.onclick=()=>{const b=document.querySelector('tbody');" \
-        "const v=r=>r.cells[c].textContent;[...b.rows].sort((x,y)=>{const p=v(x),q=v(y);return up*(h.dataset.n||!isNaN(p)&&!isNaN(q)" \
-        "?p-q:p.localeCompare(q))}).forEach(r=>b.append(r));up=-up}})</script></html>"
+        "const v=r=>r.cells[c].textContent,n=r=>v(r)===''?-1:+v(r);[...b.rows].sort((x,y)=>up*(h.className==='n'?n(x)-n(y)" \
+        ":v(x).localeCompare(v(y),'en',{numeric:true}))).forEach(r=>b.append(r));up=-up}})</script></body></html>"
 }

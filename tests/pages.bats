@@ -515,6 +515,29 @@ png [80,78,71]
 END
 }
 
+@test "traces of a batch: a click on a heading gives each column one order" {
+    local name n=0
+    echo bytes,modified,xxh128,records,clock,source,name,command >manifest.csv
+    for name in 10 1a 1e3 9 a,b; do
+        printf 'whole\t%s\t\n' "$name"
+        echo "$((n % 3)),0,0,$((n++ % 3 * 1000)),,,\"$name\",\"\"" >>manifest.csv
+    done >states
+    printf 'absent\tgone\tin came.csv, not in traces\n' >>states
+    awk -v manifest=manifest.csv -v recipe=explore -v key=k -f "$ROOT/pipelines/batch-page.awk" states >page.html
+    in_browser page.html <<'END'
+  const names = c => (document.querySelectorAll('th')[c].click(), [...document.querySelector('tbody').rows].map(r => r.cells[0].textContent));
+  got.names = names(0);
+  got.back = names(0);
+  got.records = (names(0), names(2));
+END
+    same - got <<'END'
+names ["1a","1e3","9","10","a,b","gone"]
+back ["gone","a,b","10","9","1e3","1a"]
+records ["gone","9","10","1a","a,b","1e3"]
+faults []
+END
+}
+
 @test "the findings: chosen by type and text, saved, and colours that can be read" {
     printf '%s\n' time,pid,tid,op,addr,bytes,stack,object,site,function,source '0,7,1,alloc,0x1000,8,0,1,<i> x.c:8,<i>,x.c:8' \
         '0,7,2,alloc,0x1008,8,0,2,<i> x.c:8,<i>,x.c:8' >objects.csv
