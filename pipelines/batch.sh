@@ -15,7 +15,8 @@
 # Exit status: 0, 1 for a trace that failed, 2 wrong usage, 3 what this machine lacks.
 set -u -o pipefail
 
-say() { printf 'batch: %s\n' "$@" >&2; }
+# Of what programs and manifests say, no character acts on a terminal or parts fields.
+say() { printf 'batch: %s\n' "${@//[[:cntrl:]]/ }" >&2; }
 
 need() { # PROGRAM PACKAGE
     command -v "$1" >/dev/null && return
@@ -119,7 +120,7 @@ known() {
     fi
     if [[ $MANIFEST ]]; then
         # no name has a quote, and within quotes each is doubled: this is found in no other place
-        want=$(grep -F ",\"$1\"," "$MANIFEST") || { why="not in $MANIFEST"; return 1; }
+        want=$(grep -aF ",\"$1\"," "$MANIFEST") || { why="not in $MANIFEST"; return 1; }
         as_in "$want" "$MANIFEST" "" || return
     fi
     [[ $now == "$had" ]] || write "$row" "$now"
@@ -128,8 +129,8 @@ known() {
 # absent: "absent name why", tabs between, of each trace that MANIFEST knows and TRACES has not
 absent() {
     local name
-    [[ ! $MANIFEST ]] || sed -n 's/^\([^,]*,\)\{6\}"\([^"]*\)",.*/\2/p' "$MANIFEST" | while read -r name; do
-        [[ -e $TRACES/$name.cf ]] || printf 'absent\t%s\tin %s, not in %s\n' "$name" "$MANIFEST" "$TRACES"
+    [[ ! $MANIFEST ]] || LC_ALL=C sed -n 's/^\([^,]*,\)\{6\}"\([^"]*\)",.*/\2/p' "$MANIFEST" | while read -r name; do
+        [[ -e $TRACES/$name.cf ]] || printf 'absent\t%s\tin %s, not in %s\n' "${name//[[:cntrl:]]/ }" "$MANIFEST" "$TRACES"
     done
 }
 
@@ -157,7 +158,7 @@ results_of() {
 
 failed() { # of function one(), which ends
     # make's own messages say least
-    [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -v '^make' "$dir/.batch/log" | tail -n 1)
+    [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -av '^make' "$dir/.batch/log" | tail -n 1)
     [[ $why || ! -s $dir/.batch/log ]] || why=$(tail -n 1 "$dir/.batch/log")
     why=${why:-the recipe failed}
     [[ ! -s $dir/.batch/log ]] || mv -f "$dir/.batch/log" "$dir/log"
@@ -260,7 +261,7 @@ states() {
         [[ $state == failed ]] && why=$(<"$OUT/$name/.batch/failed")
         # what programs have remarked, last
         [[ $state == whole && -s $OUT/$name/log ]] && why=$(tail -n 1 "$OUT/$name/log")
-        printf '%s\t%s\t%s\n' "$state" "$name" "$why"
+        printf '%s\t%s\t%s\n' "$state" "$name" "${why//[[:cntrl:]]/ }"
     done
 }
 

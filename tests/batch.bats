@@ -379,6 +379,31 @@ END
     cmp plain/sort-0/log "$D/plain/sort-0/pages.csv"
 }
 
+@test "a message with a tab, an escape and what is no UTF-8: whole in the last lines and on the page, and nothing acts on a terminal" {
+    few 1
+    cat >own.mk <<'END'
+include stored.mk
+RESULTS := a.csv
+$(OUT)/%/a.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	@printf 'solver:\tno \033[31mmemory, caf\351\n' >&2; $(if $(FAILS),false,echo 1 $(to))
+END
+    PAGES=$T/own.mk run -2 batch FAILS=1
+    has $'sort-0: failed: solver: no  [31mmemory, caf\351'
+    has_not $'\033'
+    grep -aqF $'<td>failed<br>solver: no  [31mmemory, caf\351<td' out/index.html
+    PAGES=$T/own.mk run -0 batch
+    has $'sort-0: whole: solver: no  [31mmemory, caf\351'
+    PAGES=$T/own.mk run -0 batch status
+    has $'whole\tsort-0\tsolver: no  [31mmemory, caf\351'
+    # by a manifest
+    { sed $'s/"$/\351"/' out/manifest.csv; echo $'1,2,3,4,,,"a\tb\033",""'; } >came.csv
+    PAGES=$T/own.mk run -2 batch MANIFEST="$T/came.csv"
+    has "1 whole, 1 absent"
+    PAGES=$T/own.mk run -2 batch MANIFEST="$T/came.csv" status
+    has $'absent\ta b \tin'
+}
+
 @test "two with other variables at the same time: the second does not begin, or the first says so" {
     few 2
     touch "$D/hold/sort-0"
