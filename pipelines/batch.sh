@@ -314,17 +314,14 @@ begin() {
 
 launch() {
     local todo at
-    at=$(cd "$OUT/.batch" && pwd) && todo=$(mktemp "$at/todo.XXXXXX") || exit 3
-    # shellcheck disable=SC2064 # this one
-    trap "rm -f ${todo@Q}" EXIT
-    states "$@" | awk -F'\t' '$1 != "whole" { print $2 }' >"$todo" || exit 3
-    if [[ -s $todo ]]; then
+    at=$(cd "$OUT/.batch" && pwd) && todo=$(states "$@" | awk -F'\t' '$1 != "whole" { print $2 }') || exit 3
+    if [[ $todo ]]; then
         "by_$LAUNCH" "$at" "$todo"
     fi
     end "$@"
 }
 
-by_parallel() { # DIRECTORY TODO
+by_parallel() { # DIRECTORY NAMES
     need parallel parallel
     if [[ $(parallel --version 2>/dev/null) != "GNU parallel"* ]]; then
         say "the parallel on $(uname -n) is not GNU parallel: Debian's package parallel"
@@ -346,33 +343,37 @@ by_parallel() { # DIRECTORY TODO
         exit 3
     fi
     # What came of each trace, its state tells; here, whether each was begun.
-    local all begun log=$1/joblog.$$
-    all=$(wc -l <"$2")
+    local all begun log
+    all=$(wc -l <<<"$2")
+    # without a name, so that none is left when this is killed
+    log=$(mktemp) && exec 8<>"$log" && rm "$log" && log=/dev/fd/8 || exit 3
     for _ in 1 2 3; do
         parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --resume --joblog "$log" \
-            "${1@Q}/run" one NAME={} :::: "$2"
+            "${1@Q}/run" one NAME={} <<<"$2"
         status=$?
         begun=$(awk 'NR > 1' "$log" 2>/dev/null | wc -l)
         ((begun < all)) || break
         say "GNU parallel ended with status $status when $begun of $all traces were through; what is left is started again, twice at most"
         ((status < 128)) || break # by a signal: somebody ended it
     done
-    rm -f "$log"
 }
 
-by_slurm() {
+by_slurm() { # DIRECTORY NAMES
     need sbatch slurm-client
     [[ $ARRAY =~ ^[1-9][0-9]*$ ]] || { say "ARRAY='$ARRAY': give a number of jobs from 1 on"; exit 2; }
-    local n from ids='' id submit
-    n=$(wc -l <"$2")
-    write "$1/array" '#!/bin/bash' "name=\$(sed -n \"\$((\$1 + SLURM_ARRAY_TASK_ID))p\" ${2@Q})" \
-        "exec ${1@Q}/run one NAME=\"\$name\""
+    local n from ids='' id submit names
+    mapfile -t names <<<"$2"
+    n=${#names[@]}
     # shellcheck disable=SC2206 # options
     submit=(sbatch --parsable --job-name=cf-batch $SBATCH)
     for ((from = 0; from < n; from += ARRAY)); do
-        id=$("${submit[@]}" --array="1-$((n - from < ARRAY ? n - from : ARRAY))" --output="$1/slurm-%A-%a.out" --requeue \
-            "$1/array" "$from") || exit 3
-        trap - EXIT # its jobs read TODO
+        # its names are within it: no name has a character of the shell's
+        id=$("${submit[@]}" --array="1-$((n - from < ARRAY ? n - from : ARRAY))" --output="$1/slurm-%A-%a.out" --requeue <<END
+#!/bin/bash
+names=(${names[*]:from:ARRAY})
+exec ${1@Q}/run one NAME="\${names[SLURM_ARRAY_TASK_ID - 1]}"
+END
+        ) || exit 3
         ids+=:${id%%;*}
     done
     # The last one waits for all, however they end, and makes the page.
@@ -385,7 +386,6 @@ by_slurm() {
     say "$n traces submitted, jobs ${ids#:}"
     # its own status does not count: what came of each trace, its state tells
     "${submit[@]}" --wait "$1/run" check >/dev/null || true
-    rm -f "$2"
 }
 
 end() {

@@ -651,6 +651,37 @@ END
     [[ $(wc -l <hosts.txt) == 4 ]] || fail "a trace was made twice: $(cat hosts.txt)"
 }
 
+@test "LAUNCH=parallel is killed: of its work nothing is left but what was made, and the next run makes the rest" {
+    need parallel "GNU parallel starts workers on hosts"
+    few 2
+    touch "$D/hold/sort-1"
+    batch LAUNCH=parallel >/dev/null 2>&1 3>&- &
+    until_ test -e out/sort-1/curve.csv.tmp -a -e out/sort-0/.batch/whole
+    kill_all
+    wait
+    rm "$D/hold/sort-1"
+    [[ $(ls out/.batch | paste -sd' ') == "file folder key recipe run" ]] || fail "$(ls out/.batch)"
+    run -0 batch LAUNCH=parallel
+    has "2 whole"
+}
+
+@test "LAUNCH=slurm, by a stand-in that runs each job at once: all bytes as here, and nothing is left" {
+    mkdir path
+    cat >path/sbatch <<'END'
+#!/bin/bash
+for o; do [[ $o != --array=1-* ]] || n=${o#--array=1-}; done
+[[ ${n-} ]] || exec "${@: -2}"
+cat >job
+for ((i = 1; i <= n; i++)); do SLURM_ARRAY_TASK_ID=$i bash job; done
+echo "$n;cluster"
+END
+    chmod +x path/sbatch
+    PATH=$T/path:$PATH run -0 batch LAUNCH=slurm ARRAY=4 WAIT=0
+    has "10 traces submitted, jobs 4:4:2: 'make ... status' tells how far they are"
+    results
+    [[ -s out/index.html && $(ls out/.batch | paste -sd' ') == "file folder key recipe run" ]] || fail "$(ls out/.batch)"
+}
+
 @test "LAUNCH=parallel, slurm: a host that is down or has no programs is named, and nothing was started; nor where there is no launcher" {
     need parallel "GNU parallel starts workers on hosts"
     hosts
@@ -701,7 +732,6 @@ END
         PATH=$T/path run -2 batch LAUNCH=slurm ARRAY=$n
         has "ARRAY='$n': give a number of jobs from 1 on"
     done
-    [[ -z $(find out/.batch -name 'todo.*') ]] || fail "$(ls out/.batch)"
 }
 
 @test "a worker of a machine without the programs fails its trace with that; one that has them makes it" {
