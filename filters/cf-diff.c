@@ -147,7 +147,9 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
         print_pair(w, a, b, &c, lines, percent);
     if (w->o.by == BY_MODE && lines) {
         cf_moments_add(&w->polluted[mode_index(a->mode)], percent);
-        cf_moments_add(&w->cost[mode_index(a->mode)], (double)a->cost);
+        /* 0: none is stated, as of models */
+        if (a->cost)
+            cf_moments_add(&w->cost[mode_index(a->mode)], (double)a->cost);
     }
 }
 

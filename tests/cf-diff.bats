@@ -138,6 +138,10 @@ slow() {
     cf-cache -q -m m.yaml --snapshot-every 1000 --frames sequential t.cf >one.cf
     cf-cache -q -m m.yaml --snapshot-every 1000 --frames random t.cf >two.cf
     cf-diff --against two.cf one.cf >got
+    # a model has no cost
+    [[ $(cut -d, -f15 got | sort -u | paste -sd,) == ,cost_cycles ]] || fail "$(<got)"
+    cf-diff --summary one.cf >sums
+    [[ $(tail -n 1 sums) == resolve,29,*,,, ]] || fail "$(<sums)"
     awk -F, 'NR > 1 && $13 < 500 { exit 1 }' got
     cf-diff --virtual --against two.cf one.cf >got
     [[ $(wc -l <got) == 31 ]]
@@ -157,7 +161,7 @@ slow() {
     printf 'snapshot,set,way,phys\n1,0,0,64\n2,0,0,128\n2,7,5000,64\n' | cf-capture csv -q -t line - >odd.cf
     run -1 --separate-stderr cf-diff -q odd.cf
     has "way 5000" "$stderr"
-    [[ ${lines[1]} == 1,2,0,"full transparent",1,1,1,0,0,0,1,1,1,100.0000,0 ]]
+    [[ ${lines[1]} == 1,2,0,"full transparent",1,1,1,0,0,0,1,1,1,100.0000, ]]
     for bad in '--by way' '--by set --summary' '--pairs --against x' '--level 0' '--level 255'; do
         # shellcheck disable=SC2086 # words are meant
         run -2 cf-diff -q $bad "$D/a.cf"

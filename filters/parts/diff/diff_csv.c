@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* diff_csv.c - changes as CSV: of each pair, by mode, by process or set. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "filters/parts/diff/diff.h"
@@ -36,7 +37,12 @@ void print_pair(struct work *w, const struct cf_snapshot *a, const struct cf_sna
                  c->valid_b);
     for (int k = 0; k < CF_CHANGE_KINDS; k++)
         cf_csv_u64(stdout, 0, c->count[k]);
-    cf_csv_print(stdout, ",%" PRIu64 ",%.4f,%" PRIu64 "\n", c->ways, percent, a->cost);
+    cf_csv_print(stdout, ",%" PRIu64 ",%.4f", c->ways, percent);
+    if (a->cost)
+        cf_csv_u64(stdout, 0, a->cost);
+    else
+        cf_csv_text(stdout, 0, ""); /* none is stated, as of models */
+    cf_csv_end(stdout);
 }
 
 void print_modes(const struct work *w)
@@ -50,8 +56,8 @@ void print_modes(const struct work *w)
 
         if (p->n)
             cf_csv_print(stdout, "%s,%" PRIu64 ",%.4f,%.4f,%.4f,%.2f,%.2f,%.2f\n", mode_names[k],
-                         p->n, p->mean, cf_moments_deviation(p), p->most, c->mean,
-                         cf_moments_deviation(c), c->most);
+                         p->n, p->mean, cf_moments_deviation(p), p->most, c->n ? c->mean : NAN,
+                         cf_moments_deviation(c), c->n ? c->most : NAN);
     }
 }
 
