@@ -89,7 +89,7 @@ describe() {
         $1 == "clock:" && !clock { clock = $0; sub(/.*unit: "/, "", clock); sub(/".*/, "", clock) }
         $1 == "source:" && !source { source = text($0) }
         $1 == "command:" && !command { command = text($0) }
-        $1 == "\"access\":" { sub(/,/, "", $3); n += $3 }
+        $1 ~ /^"(access|line|page|probe|bus)":$/ { sub(/,/, "", $3); n += $3 }
         END { gsub(/[,"]/, "", clock); gsub(/[,"]/, "", source); printf "%d,%s,%s\n%s.\n", n, clock, source, command }')
     info=${info%.} # by the dot, an empty line is one
     echo "$facts,${hash%% *},${info%%$'\n'*},\"$1\",\"${info#*$'\n'}\""

@@ -443,6 +443,18 @@ END
     grep -qF '<td class=n>2<td class=n>'"$(stat -c %s din/a.cf)"'<td class=c><td>' out/index.html
 }
 
+@test "records of the manifest are what was measured: of a machine, or of snapshots and accesses" {
+    mkdir other
+    cp "$ROOT/samples/modeling/xeon-vm.cf" other/
+    cf-cache -q -m tegra-x1 --snapshot-every 5000 "$D/traces/sort-0.cf" >other/snapshots.cf
+    TRACES=$T/other run -0 batch manifest
+    [[ $(cut -d, -f4 out/xeon-vm/.batch/manifest) == "$(rows probe other/xeon-vm.cf | sed 1d | wc -l)" ]]
+    local lines accesses
+    lines=$(rows line other/snapshots.cf | sed 1d | wc -l) accesses=$(rows access other/snapshots.cf | sed 1d | wc -l)
+    ((lines > 0))
+    [[ $(cut -d, -f4 out/snapshots/.batch/manifest) == $((lines + accesses)) ]]
+}
+
 # until COMMAND...: waits for it to hold, as long as the watch over suites lets it
 until_() { until "$@"; do sleep .02; done; }
 
