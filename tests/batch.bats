@@ -683,8 +683,8 @@ END
 #!/bin/bash
 for o; do [[ $o != --array=1-* ]] || n=${o#--array=1-}; done
 [[ ${n-} ]] || exec "${@: -2}"
-cat >job
-for ((i = 1; i <= n; i++)); do SLURM_ARRAY_TASK_ID=$i bash job; done
+job=$(cat)
+for ((i = 1; i <= n; i++)); do SLURM_ARRAY_TASK_ID=$i bash -c "$job"; done
 echo "$n;cluster"
 END
     chmod +x path/sbatch
