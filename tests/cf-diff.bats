@@ -279,3 +279,21 @@ END
     run -0 --separate-stderr bash -c 'cf-merge --renumber board.cf board.cf 1.cf >m.cf'
     [[ ! $stderr ]] || fail "$stderr"
 }
+
+@test "parts, which begin and end within snapshots, are refused by what needs all of each" {
+    printf 'snapshot,time,mode,level,sets,ways\n1,1,33,2,4,2\n2,2,33,2,4,2\n' >s.csv
+    printf 'snapshot,level,pid,set,way,phys\n1,2,7,0,0,0x40\n2,2,7,0,0,0x40\n' | stream s.cf -t line --with snapshot=s.csv
+    cf-cat -q -o whole.cf s.cf
+    for i in 1 2; do
+        cf-cat --part $i/2 whole.cf >p$i.cf
+    done
+    for program in cf-diff cf-occupancy cf-sets cf-clash cf-policy; do
+        # alone, too
+        for parts in 'p1.cf p2.cf' p2.cf; do
+            # shellcheck disable=SC2086
+            run -1 --separate-stderr $program $parts
+            has "a part that 'cf-cat --part' made begins and ends within snapshots: give the whole recording" "$stderr"
+        done
+    done
+    cf-cat --part 1/1 whole.cf | cf-diff | same <(cf-diff s.cf) -
+}

@@ -155,10 +155,10 @@ void cf_reader_want_list(struct cf_reader *r, unsigned table, enum cf_need need,
 #define cf_reader_want_each(r, table, need, ...)                                                   \
     cf_reader_want_list(r, table, need, (const unsigned[]){__VA_ARGS__, 0})
 
-/* Hands out no accesses that are samples, those with column weight or stage, or with facts of one
-   of these: a problem like a required column that is missing. For models, since what one access
-   leaves, another finds. */
+/* Hands out no accesses that are samples, with column weight or stage or facts of one of these, for
+   models; no snapshots of a part, for what needs all of each: problems like a missing column. */
 void cf_reader_refuse_samples(struct cf_reader *r);
+void cf_reader_refuse_parts(struct cf_reader *r);
 
 /* Where what is required did not come, though records did: of another kind of recording (snapshots
    instead of accesses), or without a column, or where not even a header came, which is a problem

@@ -199,6 +199,11 @@ void cf_reader_refuse_samples(struct cf_reader *r)
     r->no_samples = 1;
 }
 
+void cf_reader_refuse_parts(struct cf_reader *r)
+{
+    r->no_parts = 1;
+}
+
 /* Whether the header has facts of a column, which stay where that is left out. */
 static int stated(const struct cf_frame *f, const char *column)
 {
@@ -255,8 +260,15 @@ static void note_missing(struct cf_reader *r, unsigned column)
                ran ? " was run, but had nothing here to make it of, or --columns left it out" : "");
 }
 
+static int is_part(const struct cf_header *h)
+{
+    struct cf_part part;
+
+    return cf_header_part(h, &part) == 1 && part.parts > 1;
+}
+
 /* Which columns are wanted. -1 where the frame is not to be handed out: one that is required is not
-   there, or it has samples, or lacks their weight, which is then noted. */
+   there, or it has samples, or lacks their weight, or is of a part, which is then noted. */
 static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
 {
     struct cf_frame *f = &r->frame;
@@ -269,6 +281,13 @@ static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
                        "the accesses are samples (column weight or stage, or facts of them): give "
                        "the recording of all accesses; what samples show, cf-rank prints, and "
                        "'cf-classify --rule cacheperf' with 'cf-report --cacheperf'");
+        return -1;
+    }
+    if (r->no_parts && (f->table == CF_SNAPSHOT || f->table == CF_LINE) && is_part(f->header)) {
+        if (!r->missing++)
+            cfr_damage(r, f->offset,
+                       "a part that 'cf-cat --part' made begins and ends within snapshots: give "
+                       "the whole recording");
         return -1;
     }
     for (size_t i = 0; i < r->wants; i++) {

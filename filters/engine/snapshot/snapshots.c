@@ -61,6 +61,7 @@ void cf_snapshots_want(struct cf_reader *r)
     cf_reader_want_each(r, CF_SNAPSHOT, CF_OPTIONAL, CF_SNAP, CF_TIME, CF_MODE, CF_LEVEL,
                         CF_COST_TOTAL, CF_SETS, CF_WAYS);
     cf_reader_want(r, CF_LINE, 0, CF_REQUIRED);
+    cf_reader_refuse_parts(r);
     cf_reader_want_each(r, CF_LINE, CF_OPTIONAL, CF_SNAP, CF_LEVEL);
 }
 

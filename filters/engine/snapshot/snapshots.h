@@ -58,7 +58,7 @@ enum { CF_SNAPSHOTS_ALL = 0, CF_SNAPSHOTS_FIRST = 256 };
 struct cf_snapshots *cf_snapshots_new(unsigned level) CF_MUST_CHECK;
 void cf_snapshots_free(struct cf_snapshots *s);
 
-/* Asks for the columns that the walk itself needs. */
+/* Asks for the columns that the walk itself needs, of whole recordings. */
 void cf_snapshots_want(struct cf_reader *r);
 
 /* Takes a frame of any table, of which headers, snapshots and lines matter. It must live until
