@@ -651,6 +651,20 @@ END
     [ -z "$(ls ./*b-* ../../*b-* 2>/dev/null)" ]
 }
 
+@test "pictures: the smallest ones show what there is room for" {
+    local size
+    for size in 60x40mm 300x200; do
+        (
+            ulimit -S -t 60
+            cf-infer -q --csv --picture "$size.png" --picture-size "$size" "$ROOT/samples/modeling/xeon-vm.cf" >/dev/null
+        )
+    done
+    # the ground of a panel, and below it what says that there are more
+    pixels 300x200.png 150,80 >got
+    same - got <<<f3f4f7
+    [[ $(pixels 300x200.png $(for x in {14..90}; do echo "$x,192"; done) | sort -u | wc -l) -gt 1 ]]
+}
+
 @test "hostile values end in estimates or in a word, never in a description that looks sure" {
     awk 'BEGIN { srand(7); split("size line way-size capacity associativity block tlb latency inclusion pair", w, " ")
         for (i = 0; i < 3000; i++)

@@ -17,6 +17,7 @@ enum {
     HEAD = 34,
     FOOT = 44,
     DOT = 4,
+    LEAST_HEIGHT = HEAD + FOOT + 40, /* of a panel in which something can be seen */
     PANEL_WIDTH = 450,
     PANEL_HEIGHT = 300
 };
@@ -181,7 +182,7 @@ static void draw_panel(struct cf_canvas *p, const struct infer *f, const struct 
     struct frame frame = {.x = room->x + LEFT,
                           .y = room->y + HEAD,
                           .width = room->width - LEFT - RIGHT,
-                          .height = room->height - HEAD - FOOT};
+                          .height = fmax(20, room->height - HEAD - FOOT)};
     char name[80], title[160];
 
     series_name(f, s, name, sizeof name);
@@ -216,9 +217,9 @@ static int draw_sheet(const void *what, const struct cf_sheet *sheet, FILE *out)
 {
     const struct sheet *s = what;
     struct cf_canvas *p = cf_canvas_new(sheet, out);
-    char summary[256];
-    unsigned columns, rows;
-    double top;
+    char summary[256], more[80];
+    unsigned columns, rows, fit, shown;
+    double top, height;
 
     if (!p)
         return -1;
@@ -234,14 +235,20 @@ static int draw_sheet(const void *what, const struct cf_sheet *sheet, FILE *out)
           4;
     columns = columns_of(s, p->width);
     rows = s->count ? (s->count + columns - 1) / columns : 1;
-    for (unsigned i = 0; i < s->count; i++) {
+    fit = (unsigned)fmax(1, (p->height - top - CF_LINE_HEIGHT) / LEAST_HEIGHT);
+    shown = fit < rows ? fit * columns : s->count;
+    height = fit < rows ? (p->height - top - CF_LINE_HEIGHT) / fit : (p->height - top) / rows;
+    for (unsigned i = 0; i < shown; i++) {
         const struct frame room = {.x = p->width / columns * (i % columns),
-                                   .y = top + (p->height - top) / rows * (i / columns),
+                                   .y = top + height * (i / columns),
                                    .width = p->width / columns,
-                                   .height = (p->height - top) / rows};
+                                   .height = height};
 
         draw_panel(p, s->f, s->series[i], &room);
     }
+    snprintf(more, sizeof more, "and %u more, in a larger picture", s->count - shown);
+    if (shown < s->count)
+        cf_canvas_text_cut(p, 14, p->height - 12, p->width - 28, cf_pale_ink, more);
     if (!s->count)
         cf_canvas_text(p, 14, top + 20, 0, cf_pale_ink, "nothing was measured");
     return cf_canvas_finish(p);
