@@ -244,6 +244,20 @@ events() {
         /^totals: / { split($0, total, " "); for (i = 2; i <= n; i++) print name[i], total[i] }' "$1"
 }
 
+@test "jsonl: a signal leaves no part of a file" {
+    local pid
+    mkfifo in
+    cf-export -q --format jsonl -o out.jsonl <in &
+    pid=$!
+    exec 8>in
+    cf-cat "$STREAMS/exact.cf" >&8
+    until ls out.jsonl.*.tmp >/dev/null 2>&1; do sleep .02; done
+    kill -TERM $pid
+    run -143 wait $pid
+    exec 8>&-
+    [[ $(echo out*) == 'out*' ]]
+}
+
 @test "callgrind: totals and functions are those of cf-rank" {
     cf-resolve -q "$ROOT/samples/sort.cf" | cf-cache -q -m raspberry-pi-4 |
         cf-classify -q -m raspberry-pi-4 | cf-latency -q -m raspberry-pi-4 -o all.cf

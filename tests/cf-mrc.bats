@@ -315,6 +315,21 @@ store,8192,128,1,,,,"
     run ! grep -q 'no accesses' c.html
 }
 
+@test "--picture: what draws ends with the program" {
+    local pid child
+    cf-distance -q "$ROOT/samples/sort.cf" -o d.cf
+    mkfifo p.png
+    exec 8<>p.png
+    dd if=/dev/zero of=p.png oflag=nonblock bs=1 count=1M 2>/dev/null || true # full: who writes more waits
+    cf-mrc -q --picture p.png d.cf >/dev/null 8>&- &
+    pid=$!
+    until child=$(pgrep -P $pid); do sleep .02; done
+    kill -KILL $pid
+    wait $pid || true
+    while [[ -e /proc/$child && $(ps -o stat= -p "$child") != Z* ]]; do sleep .02; done
+    exec 8>&-
+}
+
 @test "--by op --html: what has no distance has no curve, and no line in the legend" {
     printf 'time,op,addr\n1,load,64\n2,load,64\n3,ifetch,64\n4,ifetch,128\n' | stream a.cf
     cf-distance -q a.cf | cf-mrc -q --by op --html by.html >/dev/null

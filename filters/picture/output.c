@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,12 +71,16 @@ struct job {
 static int write_picture(const void *arg, FILE *out)
 {
     const struct job *j = arg;
+    const pid_t parent = getpid();
     int status = 0;
     pid_t pid;
 
     fflush(NULL); /* or both processes would write it */
     pid = fork();
     if (pid == 0) {
+        /* nobody wants the picture when this program is gone */
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+            _exit(errno);
         status = j->by->picture(j->what, j->sheet, out) || fflush(out) || ferror(out);
         _exit(status ? (errno ? errno : ENOMEM) : 0);
     }

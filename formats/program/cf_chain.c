@@ -15,9 +15,10 @@
 static const int ending[] = {SIGHUP, SIGINT, SIGTERM};
 enum { ENDING = sizeof ending / sizeof *ending };
 
-/* For a handler: children that were not waited for, and a file. */
+/* For a handler: children that were not waited for, and files. */
 static volatile pid_t running[CF_CHAIN_MOST];
-static const char *volatile guarded;
+static const char *volatile guarded[CF_CHAIN_GUARDED];
+static volatile unsigned guards;
 
 static void end_all(int sig)
 {
@@ -27,8 +28,8 @@ static void end_all(int sig)
     for (unsigned i = 0; i < CF_CHAIN_MOST; i++)
         while (running[i] > 0 && waitpid(running[i], NULL, 0) < 0 && errno == EINTR)
             continue;
-    if (guarded)
-        unlink(guarded);
+    for (unsigned i = 0; i < guards; i++)
+        unlink(guarded[i]);
     signal(sig, SIG_DFL);
     raise(sig); /* when this one returns */
 }
@@ -37,12 +38,18 @@ void cf_chain_guard(const char *file)
 {
     struct sigaction action = {.sa_handler = end_all}, before;
 
-    guarded = file;
+    guarded[guards] = file;
+    guards++; /* a signal in between finds the place empty or whole */
     for (unsigned i = 0; i < ENDING; i++)
         sigaddset(&action.sa_mask, ending[i]);
     for (unsigned i = 0; i < ENDING; i++)
         if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(ending[i], &action, NULL);
+}
+
+void cf_chain_unguard(void)
+{
+    guards--;
 }
 
 /* fork() with a place in `running`, before which no signal is handled. In the child the signals

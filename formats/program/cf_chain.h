@@ -10,7 +10,7 @@
 
 #include "formats/program/cf_tool.h"
 
-enum { CF_CHAIN_MOST = 8, CF_CHAIN_WORDS = 16 };
+enum { CF_CHAIN_MOST = 8, CF_CHAIN_WORDS = 16, CF_CHAIN_GUARDED = 2 };
 
 /* Programs of the suite with their arguments, each up to a NULL. */
 struct cf_chain {
@@ -37,7 +37,9 @@ int cf_chain_end(struct cf_chain *c);
 int cf_chain_run(const struct cf_tool *t, const char *const *words);
 
 /* Signals that end this program (HUP, INT, TERM) end those that it runs, too, and remove a file,
-   whose name stays the caller's. */
+   whose name stays the caller's, and is used until unguard() gives up the last of at most
+   CF_CHAIN_GUARDED. */
 void cf_chain_guard(const char *file);
+void cf_chain_unguard(void);
 
 #endif

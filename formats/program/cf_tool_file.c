@@ -3,7 +3,7 @@
  * cf_tool_file.c - files of results, which take their name when they are whole.
  *
  * In: what an option says, and a function that writes. Out: a file, or the end of the program with
- * a message. A file that could not be finished is removed.
+ * a message. A file that could not be finished is removed, also where a signal ends the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "formats/base/cf_target.h"
+#include "cf_chain.h"
 #include "cf_tool.h"
 
 /* A descriptor of what is written, or -1 with errno: a device or a pipe itself, else a new file
@@ -30,6 +31,7 @@ static int open_target(struct cf_target *target, const char *path, char **beside
         return -1;
     }
     (void)unlink(*beside); /* of a process that had our number */
+    cf_chain_guard(*beside);
     fd = open(*beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target->exists ? 0600 : 0666);
     if (fd >= 0)
         cf_target_keep(target, fd);
@@ -82,6 +84,8 @@ void cf_tool_file(const struct cf_tool *t, const char *path,
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path,
                why ? strerror(why) : "out of memory");
     }
+    if (beside)
+        cf_chain_unguard();
     free(beside);
     free(target.path);
 }
