@@ -156,6 +156,10 @@ static void print(struct work *w)
 
     hints(w);
     heat_finish(snapshots ? w->lines : w->accesses, heat_region_name, w->reader, &map);
+    if (map.total == UINT64_MAX)
+        cf_die(w->tool, CF_EXIT_INPUT,
+               "--value %s: more than 2^64 in all, which no recording has: are its weights right?",
+               value_names[o->value]);
     map.what = snapshots ? "lines" : o->value == COST ? "cycles" : value_names[o->value];
     map.unit = snapshots ? "snapshot" : w->unit ? w->unit : "";
     map.command = w->command ? w->command : "";

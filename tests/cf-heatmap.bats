@@ -158,9 +158,25 @@ END
     run -0 cf-heatmap --bins 1 weights.cf
     has ',9294967297'
     has ',4000000000000000'
-    # more than 64 bits hold stays at the most
-    run -0 cf-heatmap --bins 1 --value bytes weights.cf
-    has ',18446744073709551615'
+    # more than 64 bits hold is no sum
+    run -1 cf-heatmap --bins 1 --value bytes weights.cf
+    has '--value bytes: more than 2^64 in all'
+}
+
+@test "a sum above 2^64 is refused; one below it is drawn" {
+    weigh() { # COST: of each of 2^52 - 6 accesses
+        printf 'time,op,size,addr,region,page,weight,cost\n1,load,8,4096,heap,0,4503599627370490,%s\n2,load,8,8192,heap,1,1,4000\n' "$1" |
+            cf-capture csv -q
+    }
+    weigh 4000 >less.cf
+    (
+        ulimit -S -t 60
+        cf-heatmap -q --value cost --picture less.png less.cf >less.csv
+    )
+    grep -qx 'heap,0,1,2,18014398509481960000' less.csv
+    weigh 4294967295 >more.cf
+    run -1 --separate-stderr cf-heatmap -q --value cost more.cf
+    [[ -z $output && $stderr == *'--value cost: more than 2^64 in all'* ]]
 }
 
 @test "without a mapping pages are address / 4096, with a hint" {

@@ -152,8 +152,8 @@ static int draw_legend(const struct drawing *d, double y)
         const double x = NAME_X + heat_scale(d->map, (uint64_t)v) * (width - 1);
 
         next = step * ceil(v / step - 1);
-        for (uint64_t ten = 1; !d->map->linear && (double)ten < v; ten *= 10)
-            next = (double)ten;
+        for (double ten = 1; !d->map->linear && ten < v; ten *= 10)
+            next = ten;
         if (v >= (double)d->map->peak)
             cf_text_number(words, sizeof words, v);
         else
