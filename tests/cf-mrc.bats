@@ -306,6 +306,9 @@ store,8192,128,1,,,,"
     awk 'BEGIN { print "time,addr"; for (i = 0; i < 3000; i++) printf "%d,%d\n", i, (i - (i && i % 3 == 0)) * 64 }' | stream axis.cf
     cf-distance -q axis.cf | cf-mrc -q --html axis.html >/dev/null
     grep -q '"top":0.7,' axis.html
+    # sizes to the last digit
+    cf-mrc -q --at 1K,1536M,3G --html large.html d.cf >/dev/null
+    grep -q '"size":\[1024,1610612736,3221225472\]' large.html
     # no access at all
     printf 'time,addr\n' | stream none.cf
     cf-distance -q none.cf | cf-mrc -q --picture none.pdf --html none.html >/dev/null

@@ -945,6 +945,10 @@ page_rows() {
     cf-rank -q --top 1 --html - accesses.cf >one.html
     ! grep -qF 'h\"' one.html || false
     grep -qF '"all":2' one.html
+    # to the last digit
+    printf 'op,size,addr,function,weight\nload,8,4096,f,12345678912\n' | cf-capture csv -q | cf-rank -q --html many.html >/dev/null
+    grep -qF '["f",12345678912]' many.html
+    grep -qF '"total":12345678912,' many.html
     run -1 cf-rank --value misses --html none.html accesses.cf
     [ ! -e none.html ]
 }

@@ -5,7 +5,6 @@
  * The data is JSON; counts are lists of numbers. Memory: none.
  */
 #include <inttypes.h>
-#include <math.h>
 
 #include "filters/picture/chart.h"
 
@@ -20,10 +19,8 @@ static void write_numbers(FILE *out, const uint32_t *number, const double *value
         fputs(i ? "," : "", out);
         if (number)
             fprintf(out, "%" PRIu32, number[i]);
-        else if (isnan(value[i]))
-            fputs("null", out);
         else
-            fprintf(out, "%.9g", value[i]);
+            cf_json_number(out, value[i]);
     }
     fputc(']', out);
 }
@@ -32,8 +29,9 @@ static void write_data(const void *what, FILE *out)
 {
     const struct cf_chart *c = what;
     cf_page_head(out, c->title, c->command, c->summary);
-    fprintf(out, "\"whole\":%" PRIu64 ",\"top\":%.9g,\n\"%s\":", c->whole, cf_chart_top(c),
-            c->size ? "size" : "snapshot");
+    fprintf(out, "\"whole\":%" PRIu64 ",\"top\":", c->whole);
+    cf_json_number(out, cf_chart_top(c));
+    fprintf(out, ",\n\"%s\":", c->size ? "size" : "snapshot");
     write_numbers(out, c->snapshot, c->size, c->points);
     if (c->time) {
         fputs(",\n\"time\":[", out);
@@ -44,7 +42,9 @@ static void write_data(const void *what, FILE *out)
     }
     fputs(",\n\"signs\":[", out);
     for (unsigned i = 0; i < c->signs; i++) {
-        fprintf(out, "%s[%.9g,", i ? "," : "", c->sign[i].size);
+        fputs(i ? ",[" : "[", out);
+        cf_json_number(out, c->sign[i].size);
+        fputc(',', out);
         cf_json_text(out, "", c->sign[i].name);
         fputc(']', out);
     }

@@ -2,6 +2,7 @@
 /*
  * file.c - what goes into pictures and pages: texts, data, the commands of the streams.
  */
+#include <math.h>
 #include <string.h>
 
 #include "filters/picture/picture.h"
@@ -10,6 +11,15 @@ void cf_json_text(FILE *out, const char *name, const char *text)
 {
     fprintf(out, *name ? "\"%s\":" : "%s", name);
     cf_text_json(out, text, "<>&'");
+}
+
+/* Whole numbers and large ones to the last digit, as CSV has them; of ratios what can be seen. */
+void cf_json_number(FILE *out, double value)
+{
+    if (isnan(value))
+        fputs("null", out);
+    else
+        fprintf(out, "%.*g", value == floor(value) || fabs(value) >= 1e6 ? 17 : 9, value);
 }
 
 CF_PAGE(common, CF_PAGE_FILE("filters/picture/page.css"), CF_PAGE_FILE("filters/picture/page.html"),

@@ -165,6 +165,9 @@ void cf_terminal_head(FILE *out, const struct cf_terminal *t, const char *title,
    it, or is no clean UTF-8, is written as an escape. */
 void cf_json_text(FILE *out, const char *name, const char *text);
 
+/* A number of a page: "null" for NAN. */
+void cf_json_number(FILE *out, double value);
+
 /* The parts of a page that are its own; what all pages have in common is in page.html, page.css and
    page.js, by the order of style, body, data and script. */
 struct cf_page {

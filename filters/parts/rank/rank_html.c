@@ -10,6 +10,13 @@
 CF_PAGE(rank_page, CF_PAGE_FILE("filters/parts/rank/page.css"),
         CF_PAGE_FILE("filters/parts/rank/page.html"), CF_PAGE_FILE("filters/parts/rank/page.js"));
 
+/* After a comma, and a name where it has one. */
+static void write_number(FILE *out, const char *name, double value)
+{
+    fprintf(out, *name ? ",\"%s\":" : ",", name);
+    cf_json_number(out, value);
+}
+
 static void write_curve(FILE *out, const char *name, const struct cf_runtimes *run, size_t runs)
 {
     const char *comma = "";
@@ -18,8 +25,11 @@ static void write_curve(FILE *out, const char *name, const struct cf_runtimes *r
     for (size_t k = 0; k < runs; k++) {
         if (!run[k].count)
             continue;
-        fprintf(out, "%s[%zu,%.9g,%.9g,%.9g]", comma, k, cf_runtimes_mean(&run[k]),
-                (double)run[k].least, (double)run[k].most);
+        fprintf(out, "%s[%zu", comma, k);
+        write_number(out, "", cf_runtimes_mean(&run[k]));
+        write_number(out, "", (double)run[k].least);
+        write_number(out, "", (double)run[k].most);
+        fputc(']', out);
         comma = ",";
     }
     fputc(']', out);
@@ -32,13 +42,16 @@ static void write_data(const void *what, FILE *out)
 
     cf_page_head(out, d->bars.title, "", d->bars.summary);
     cf_json_text(out, "value", d->value);
-    fprintf(out, ",\"total\":%.9g,\"all\":%zu,\n\"rows\":[", d->bars.total, d->bars.all);
+    write_number(out, "total", d->bars.total);
+    fprintf(out, ",\"all\":%zu,\n\"rows\":[", d->bars.all);
     for (size_t i = 0; i < d->bars.count; i++) {
         fputs(i ? ",\n[" : "[", out);
         cf_json_text(out, "", d->bars.name[i]);
-        fprintf(out, ",%.9g", d->bars.value[i]);
+        write_number(out, "", d->bars.value[i]);
         if (p) {
-            fprintf(out, ",%.9g,%.9g,", p->page[i].gain_least, p->page[i].gain_most);
+            write_number(out, "", p->page[i].gain_least);
+            write_number(out, "", p->page[i].gain_most);
+            fputc(',', out);
             cf_json_text(out, "", p->page[i].region);
         }
         fputc(']', out);
@@ -48,9 +61,9 @@ static void write_data(const void *what, FILE *out)
         fprintf(out, ",\n\"set\":%zu,\"by_run\":%s,\"only\":%s", d->set,
                 d->set_by_run ? "true" : "false", p->mode == CF_PAGES_ONLY ? "true" : "false");
         if (p->none.count)
-            fprintf(out, ",\"none\":%.9g", cf_runtimes_mean(&p->none));
+            write_number(out, "none", cf_runtimes_mean(&p->none));
         if (p->all.count)
-            fprintf(out, ",\"every\":%.9g", cf_runtimes_mean(&p->all));
+            write_number(out, "every", cf_runtimes_mean(&p->all));
         write_curve(out, "best", p->best, p->ks);
         write_curve(out, "moved", p->moved, p->moves);
     }
