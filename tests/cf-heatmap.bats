@@ -558,7 +558,7 @@ for name, total, rows, resolved in m['bands']:
         bin = 0
         for _ in range(number()):
             bin += number()
-            start = m['start'] + bin * m['width']
+            start = int(m['start']) + bin * m['width']
             print(name, page, start, start + m['width'], number(), sep=',')
 assert at == len(data)
 END

@@ -270,7 +270,7 @@ END
     [[ $(grep -oE '"name":"[a-z]*"' late.html | head -n 1) == '"name":"gzip"' ]]
     cf-occupancy --html small.html small.cf >/dev/null
     grep -qF "$first" small.html
-    grep -q '"time":\[100,200,400\],"unit":"cycles"' late.html
+    grep -q '"time":\["100","200","400"\],"unit":"cycles"' late.html
     # the second snapshot ends in the middle, at 509; there are sort and gzip, then gzip alone
     pixels late.png 500,545 515,545 500,300 >colours
     same <(printf '%s\n' "${first:(-7):6}" "${first:(-7):6}" "$(grep -oE '"sort","colour":"#[0-9a-f]*' late.html | tail -c 7)") colours

@@ -108,7 +108,7 @@ short() {
     cf-sets -q joined.cf | sed 's/joined.cf:2$/gzip.cf/; s/joined.cf$/small.cf/' | same both.csv -
     # the picture: both begin at 0, and where one has ended there is nothing, not 0
     cf-sets -q --top 2 --html sets.html --picture sets.png small.cf gzip.cf >/dev/null
-    grep -q '"time":\[10,20,30,40\]' sets.html
+    grep -q '"time":\["10","20","30","40"\]' sets.html
     grep -q '"title":"active set quota, of the cache","stacked":false,"lines":\[\[4,4,4,null\],' sets.html
     grep -q '^\[2,2,0,2\]' sets.html
     # times that differ: each value is of all the time since the snapshot before
@@ -116,7 +116,7 @@ short() {
     printf 'snapshot,level,phys,pid\n1,2,0x40,9\n2,2,0x40,9\n2,2,0x80,9\n' |
         stream late.cf -t line --clock cycles --with snapshot=snapshots.csv
     cf-sets -q --html sets.html gzip.cf late.cf >/dev/null
-    grep -q '"time":\[10,15,20,30\]' sets.html
+    grep -q '"time":\["10","15","20","30"\]' sets.html
     grep -q '"lines":\[\[4,4,4,4\],' sets.html
     grep -q '^\[1,1,2,2\]' sets.html
 }

@@ -190,6 +190,42 @@ END
     same <(cf-heatmap -q --bins 4096 map.cf | sed 's/_records//g') saved.csv
 }
 
+@test "the map and charts have times to the last digit, which JavaScript's numbers do not" {
+    local i t=1795914644998939252
+    { echo time,op,size,addr,region,page
+        for i in {0..49}; do echo "$((t + 7 * i)),load,8,$((i % 3 * 4096)),heap,$((i % 3))"; done; } | stream ns.cf -c nanoseconds
+    cf-heatmap -q --html ns.html ns.cf >/dev/null
+    in_browser ns.html <<'END'
+  got.csv = files.csv();
+  const texts = () => [...new DOMParser().parseFromString(files.svg(), 'image/svg+xml').querySelectorAll('text')].map(t => t.textContent);
+  got.axis = texts().filter(t => /^(\d+|time.*)$/.test(t)).slice(1);
+  got.long = [timeUnit(2e16, 'records'), timeUnit(1.8e19, 'nanoseconds')];
+END
+    same - <(grep -v '^csv ' got) <<'END'
+axis ["0","50","100","150","200","250","300","time (ns after 1 795 914 644 998 939 252)"]
+long [[1000000000000000,"quadrillion records"],[1000000000000000000,"billion s"]]
+faults []
+END
+    sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' >saved.csv
+    same <(cf-heatmap -q --bins 4096 ns.cf | sed 's/_nanoseconds//g') saved.csv
+    printf 'snapshot,time,mode,level,sets,ways\n' >snapshots.csv
+    printf 'snapshot,level,pid\n' >lines.csv
+    for i in {1..20}; do
+        echo "$i,$((t + i)),1,2,4,2" >>snapshots.csv
+        echo "$i,2,7" >>lines.csv
+    done
+    stream chart.cf -t line --clock nanoseconds --with snapshot=snapshots.csv lines.csv
+    cf-occupancy -q --html chart.html chart.cf >/dev/null
+    in_browser chart.html <<'END'
+  got.csv = files.csv().split('\n').slice(1, 3);
+  got.axis = [...new DOMParser().parseFromString(files.svg(), 'image/svg+xml').querySelectorAll('text')].map(t => t.textContent).filter(t => /^\d+$|^time/.test(t));
+END
+    same - <(head -n -1 got) <<'END'
+csv ["1,1795914644998939253,pid 7,12.5","2,1795914644998939254,pid 7,12.5"]
+axis ["0","5","10","15","time (ns after 1 795 914 644 998 939 253)"]
+END
+}
+
 # hovers PAGE.html PAGE BIN...: what the tip says of page number PAGE of the first mapping at each bin.
 hovers() {
     local page=$1 row=$2
@@ -214,6 +250,11 @@ END
     cf-heatmap -q --bin-width 64 --html named.html named.cf >/dev/null
     run -0 hovers named.html 0 0 1 2
     is '["by f (75 %), <g,\"i> (25 %)","by h (100 %)","nothing"]'
+    # also at times that JavaScript's numbers do not hold
+    { echo time,addr,region,page,function; for i in {1000..1127}; do echo "1152921504606847$i,0x1000,m,0,$([ "$i" -ge 1064 ] || echo f)"; done; } | stream late.cf
+    cf-heatmap -q --bin-width 64 --from 1152921504606847999 --html late.html late.cf >/dev/null
+    run -0 hovers late.html 0 0
+    [[ $output == *'by f '* ]] || fail "$output"
     # a third of all is found whatever comes between, and is stated as no more than it is
     run -0 hovers named.html 1 4 7
     [[ $output =~ ^\[\"by\ much\ \(([0-9]+)\ %\) && ${BASH_REMATCH[1]} -ge 13 && ${BASH_REMATCH[1]} -le 34 ]] || fail "$output"

@@ -149,7 +149,7 @@ function hover(e) {
     lines.push(['div', 'page ' + pageName(b, best) + (rows[1] > rows[0] ? ' (hottest of ' + (rows[1] - rows[0] + 1) + ' pages here)' : '')]);
     lines.push(['div', span]);
     lines.push(['div', exact(value) + ' ' + map.what + (value ? ', ' + percent(value / map.total) + ' of all' : '')]);
-    const by = value && functionsAt(best, time(at * group), time(Math.min(map.bins, (at + 1) * group)));
+    const by = value && functionsAt(best, ticks(at * group), ticks(Math.min(map.bins, (at + 1) * group)));
     if (by) lines.push(['div', 'by ' + by]);
     lines.push(['span', 'page in all: ' + exact(map.rowTotal[best]) + ' ' + map.what + ', ' + percent(map.rowTotal[best] / b.total) + ' of its mapping']);
   } else {

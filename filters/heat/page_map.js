@@ -60,18 +60,18 @@ function decodeNames() {
 if (map.names) decodeNames();
 
 // What is known of the functions of a row from one time to another, those of most first, as a text;
-// or '', where none is known.
+// or '', where none is known. Times are ticks since the start.
 function functionsAt(row, from, to) {
-  const width = map.names?.width, part = {};
-  const cells = (map.named?.[row] || []).filter(c => c.bin * width < to && (c.bin + 1) * width > from);
+  const width = map.names?.width, part = {}, at = bin => bin * width - map.names.before;
+  const cells = (map.named?.[row] || []).filter(c => at(c.bin) < to && at(c.bin + 1) > from);
   const total = cells.reduce((sum, c) => sum + c.total, 0);
   for (const c of cells) for (const [i, count] of c.parts) part[i] = (part[i] || 0) + count;
   const most = Object.entries(part).sort((a, b) => b[1] - a[1]).slice(0, 3);
   if (!most.length) return '';
-  const start = cells[0].bin * width, end = (cells[cells.length - 1].bin + 1) * width;
+  const first = at(cells[0].bin), end = at(cells[cells.length - 1].bin + 1);
   // a part is no less than that, and may be more where a cell has many functions
   const named = most.map(([i, count]) => map.names.list[i] + ' (' + (100 * count / total).toFixed(0) + ' %)').join(', ');
-  return named + (start < from || end > to ? ', from ' + exact(start) + ' to ' + exact(end) : '');
+  return named + (first < from || end > to ? ', from ' + exact(after(first)) + ' to ' + exact(after(end)) : '');
 }
 
 // Pixels as a canvas holds them.
@@ -84,18 +84,12 @@ const pageName = (band, row) => band.resolved ? String(map.page[row]) : '0x' + (
 const snapshots = map.unit === 'snapshot';
 // snapshots at even times have an axis of time: each shows what was since the one before it
 const timed = !snapshots || map.period > 0, clock = (snapshots ? map.clock : map.unit) || 'ticks';
-const axisTime = bin => !snapshots || !timed ? time(bin) : map.zero + (time(bin) - 1) * map.period;
+// what the axis shows: ticks since the start, which a number may not hold to its last digit, or times
+const axisTime = bin => !snapshots ? ticks(bin)
+  : timed ? map.zero + (Number(start) + ticks(bin) - 1) * map.period : Number(start) + ticks(bin);
 
-function timeUnit(span) {
-  if (!timed) return [1, ''];
-  const nano = clock === 'nanoseconds';
-  const names = nano ? ['ns', '\u00b5s', 'ms', 's']
-    : ['', 'thousand ', 'million ', 'billion '].map(n => n + clock);
-  let i = 0;
-  while (i < 3 && span >= 10000) { span /= 1000; i++; }
-  return [1000 ** i, names[i]];
-}
-const time = bin => map.start + bin * map.width;
+const start = BigInt(map.start), ticks = bin => bin * map.width;
+const after = ticks => start + BigInt(Math.round(ticks)), time = bin => start + BigInt(bin) * BigInt(map.width);
 
 // ---- state ----
 const full = {x0: 0, x1: Math.max(1, map.bins), y0: 0, y1: 1};
@@ -288,8 +282,8 @@ function labelBand(b, toScreen) {
 
 function drawAxis(width) {
   const t0 = axisTime(view.x0), t1 = axisTime(view.x1);
-  const zero = t0 / 4 > t1 - t0 ? t0 : 0;
-  const [divisor, name] = timeUnit(t1 - zero);
+  const origin = snapshots ? 0 : Number(start), zero = timed && (t0 + origin) / 4 > t1 - t0 ? t0 : -origin;
+  const [divisor, name] = timed ? timeUnit(t1 - zero, clock) : [1, ''];
   const gap = !timed ? Math.max(1, step(t1 - t0, width / 90)) : step((t1 - t0) / divisor, width / 90);
   const digits = Math.max(0, Math.min(8, -Math.floor(Math.log10(gap) + 1e-9)));
   const bottom = TOP + height;
@@ -304,7 +298,7 @@ function drawAxis(width) {
   }
   context.fillStyle = css('--pale');
   context.fillText(!timed ? 'snapshot'
-    : 'time (' + name + (zero ? ' after ' + exact(Math.round(zero)) : '') + ')', LEFT + width / 2, bottom + 38);
+    : 'time (' + name + (zero + origin ? ' after ' + exact(snapshots ? Math.round(zero) : after(zero)) : '') + ')', LEFT + width / 2, bottom + 38);
 }
 
 let waiting = false;
@@ -348,7 +342,7 @@ function draw(ratio = window.devicePixelRatio || 1) {
 }
 
 function drawLegend() {
-  const legend = $('legend'), ratio = window.devicePixelRatio || 1, w = 340, h = 34, bar = 260;
+  const legend = $('legend'), ratio = window.devicePixelRatio || 1, w = 354, h = 34, bar = 260, left = 48;
   legend.style.width = w + 'px';
   legend.style.height = h + 'px';
   legend.width = w * ratio;
@@ -361,7 +355,7 @@ function drawLegend() {
   c.strokeRect(7.5, 1.5, 15, 14);
   for (let x = 0; x < bar; x++) {
     c.fillStyle = heatColour(x / (bar - 1));
-    c.fillRect(34 + x, 2, 1, 13);
+    c.fillRect(left + x, 2, 1, 13);
   }
   c.fillStyle = css('--ink');
   c.font = '11px system-ui, sans-serif';
@@ -376,7 +370,7 @@ function drawLegend() {
   }
   const taken = [];
   for (const v of marks) {
-    const x = 34 + scale(v) * (bar - 1);
+    const x = left + scale(v) * (bar - 1);
     if (v < 1 || taken.some(t => Math.abs(t - x) < 38)) continue;
     taken.push(x);
     c.fillRect(x, 15, 1, 3);

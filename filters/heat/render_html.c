@@ -7,7 +7,6 @@
  * clean UTF-8, is written as an escape. Memory: 4 KiB.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +121,7 @@ static struct cf_counts *number_names(const struct heat_map *map, struct cf_coun
 }
 
 /* The cells of each page: how many; and for each the step of its bin, its sum, how many functions,
-   and of each its number in the list and its part. */
+   and of each its number in the list and its part. Bins count from the one that holds the start. */
 static void write_named(const struct heat_map *map, const struct cf_counts *number, FILE *out)
 {
     struct packer p = {.out = out};
@@ -130,7 +129,7 @@ static void write_named(const struct heat_map *map, const struct cf_counts *numb
     for (uint32_t r = 0; r < map->rows; r++) {
         size_t cells;
         const struct heat_named *c = heat_names_of(map->names, place_of(map, r), &cells);
-        uint64_t bin = 0;
+        uint64_t bin = map->start >> heat_names_shift(map->names);
 
         put_number(&p, cells);
         for (; cells; cells--, c++) {
@@ -164,9 +163,10 @@ struct page {
 static void write_names(const struct page *p, FILE *out)
 {
     const struct heat_map *map = p->map;
+    const uint64_t width = 1ull << heat_names_shift(map->names);
 
-    fprintf(out, ",\n\"names\":{\"width\":%.17g,\"list\":[",
-            ldexp(1, (int)heat_names_shift(map->names)));
+    fprintf(out, ",\n\"names\":{\"width\":%" PRIu64 ",\"before\":%" PRIu64 ",\"list\":[", width,
+            map->start % width);
     for (size_t i = 0; i < p->count; i++) {
         char name[LONGEST_NAME];
         const int n =
@@ -199,9 +199,9 @@ static void write_data(const void *what, FILE *out)
         cf_json_text(out, "clock", map->clock);
     }
     fprintf(out,
-            ",\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"bins\":%" PRIu32 ",\"total\":%" PRIu64
-            ",\"peak\":%" PRIu64 ",\"rows\":%" PRIu32 ",\"cells\":%" PRIu64 ",\"top\":%" PRIu32
-            ",\"linear\":%s,\n\"bands\":[",
+            ",\"start\":\"%" PRIu64 "\",\"width\":%" PRIu64 ",\"bins\":%" PRIu32
+            ",\"total\":%" PRIu64 ",\"peak\":%" PRIu64 ",\"rows\":%" PRIu32 ",\"cells\":%" PRIu64
+            ",\"top\":%" PRIu32 ",\"linear\":%s,\n\"bands\":[",
             map->start, map->width, map->bins, map->total, map->peak, map->rows, map->cells,
             map->top, map->linear ? "true" : "false");
     for (uint32_t b = 0; b < map->bands; b++) {

@@ -1,11 +1,11 @@
 const names = data.size || data.snapshot, points = names.length, shown = data.series.map(() => true);
 let view = [0, points], hover = -1, drag = null;
 
-// Times are shown in thousands, millions or billions of their unit.
-const longest = data.time ? data.time[points - 1] : 0;
-const power = longest < 1e4 ? 0 : longest < 1e7 ? 1 : longest < 1e10 ? 2 : 3, scale = 1000 ** power;
-const timeTitle = data.unit === 'nanoseconds' ? 'time (' + ['ns', 'us', 'ms', 's'][power] + ')'
-  : 'time (' + ['', 'thousand ', 'million ', 'billion '][power] + data.unit + ')';
+// Times are texts, since a number may not hold them to the last digit; the axis shows what comes after `zero`.
+const first = BigInt(data.time?.[0] ?? 0), last = BigInt(data.time?.[points - 1] ?? 0);
+const zero = first / 4n > last - first ? first : 0n, times = data.time?.map(t => Number(BigInt(t) - zero));
+const [scale, scaled] = timeUnit(Number(last - zero), data.unit);
+const timeTitle = 'time (' + scaled + (zero ? ' after ' + exact(zero) : '') + ')';
 const point = data.size ? 'cache size' : 'snapshot';
 const say = v => v == null ? '' : data.whole ? (100 * v / data.whole).toFixed(1) + ' %' : Math.round(v).toString();
 const where = i => data.size ? bytes(data.size[i])
@@ -125,9 +125,9 @@ function drawLevel(g, width, bottom) {
   g.textAlign = 'center';
   for (let i = view[0]; data.size && i < view[1]; i++)
     if (Number.isInteger(Math.log2(data.size[i]))) mark(LEFT + (i - view[0] + 0.5) * width / count, bytes(data.size[i]), 60);
-  const along = data.time ? step((data.time[view[1] - 1] - (data.time[view[0]])) / scale || 1, width / 70)
+  const along = data.time ? step((times[view[1] - 1] - times[view[0]]) / scale || 1, width / 70)
     : Math.max(1, Math.floor(step(count, width / 70)));
-  const places = data.time ? data.time.map(t => t / scale) : data.snapshot;
+  const places = times ? times.map(t => t / scale) : data.snapshot;
   const block = i => Math.floor(places[i] / along);
   for (let i = view[0]; !data.size && i < view[1]; i++) {
     const anew = i > view[0] && places[i] < places[i - 1]; // another stream

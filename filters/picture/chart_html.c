@@ -36,7 +36,7 @@ static void write_data(const void *what, FILE *out)
     if (c->time) {
         fputs(",\n\"time\":[", out);
         for (uint32_t i = 0; i < c->points; i++)
-            fprintf(out, "%s%" PRIu64, i ? "," : "", c->time[i]);
+            fprintf(out, "%s\"%" PRIu64 "\"", i ? "," : "", c->time[i]);
         fputs("],", out);
         cf_json_text(out, "unit", *c->unit ? c->unit : "ticks");
     }

@@ -127,7 +127,8 @@ void cf_axis_number(char *out, size_t size, double value, double step, double mo
 void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks,
                   struct cf_time_axis *axis)
 {
-    static const char *const much[] = {"", "thousand ", "million ", "billion "};
+    static const char *const much[] = {"",          "thousand ",    "million ",    "billion ",
+                                       "trillion ", "quadrillion ", "quintillion "};
     static const char *const seconds[] = {"ns", "us", "ms", "s"};
     double largest;
     int power = 0;
@@ -143,7 +144,7 @@ void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks
     if (start / 4 > end - start)
         axis->zero = start;
     largest = (double)(end - axis->zero);
-    while (power < 3 && largest >= 10000) {
+    while (power < 6 && largest >= 10000) {
         largest /= 1000;
         axis->divisor *= 1000;
         power++;
@@ -153,7 +154,8 @@ void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks
     for (double s = axis->step; axis->digits < 6 && s < 0.999; s *= 10)
         axis->digits++;
     if (!strcmp(unit, "nanoseconds"))
-        snprintf(axis->title, sizeof axis->title, "time (%s", seconds[power]);
+        snprintf(axis->title, sizeof axis->title, "time (%s%s", much[power > 3 ? power - 3 : 0],
+                 seconds[power > 3 ? 3 : power]);
     else
         snprintf(axis->title, sizeof axis->title, "time (%s%s", much[power],
                  *unit ? unit : "ticks");

@@ -22,6 +22,13 @@ function short(value) {
   return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + (i ? ' ' + ' kMGTPE'.charAt(i) : '');
 }
 const exact = value => value.toLocaleString('en-US').replace(/,/g, '\u202f');
+// What times up to `most` are divided by to be short, and what they are then.
+function timeUnit(most, unit) {
+  const much = ['', 'thousand ', 'million ', 'billion ', 'trillion ', 'quadrillion ', 'quintillion '];
+  let i = 0;
+  for (; i < 6 && most >= 10000; i++) most /= 1000;
+  return [1000 ** i, unit === 'nanoseconds' ? much[Math.max(0, i - 3)] + ['ns', '\u00b5s', 'ms', 's'][Math.min(i, 3)] : much[i] + unit];
+}
 const percent = part => (100 * part).toFixed(part < 0.1 ? 2 : 1) + ' %';
 function bytes(value) {
   let i = 0;

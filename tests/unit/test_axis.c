@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Marks of axes: all of an axis in one unit, with as many digits. */
+/* Marks of axes: all of an axis in one unit, with as many digits; the units of times. */
 #include <string.h>
 
 #include "filters/picture/picture.h"
@@ -18,6 +18,17 @@ static void axis(double step, double most, const char *want)
         note("%s, and not %s", all, want);
 }
 
+/* Four digits before the point at most. */
+static void times(uint64_t end, const char *unit, double divisor, const char *title)
+{
+    struct cf_time_axis a;
+
+    cf_time_axis(0, end, unit, 10, &a);
+    if (!ok(a.divisor == divisor && !strcmp(a.title, title), "times up to %g %s", (double)end,
+            unit))
+        note("by %g, %s", a.divisor, a.title);
+}
+
 int main(void)
 {
     axis(50e3, 150e3, "0, 50 k, 100 k, 150 k");
@@ -28,5 +39,11 @@ int main(void)
     axis(2e18, 4e18, "0, 2 E, 4 E");
     axis(0.2, 0.6, "0, 0.2, 0.4, 0.6");
     axis(1, 3, "0, 1, 2, 3");
+    times(9999, "records", 1, "time (records)");
+    times(10000, "records", 1e3, "time (thousand records)");
+    times(20000000000000000, "records", 1e15, "time (quadrillion records)");
+    times(UINT64_MAX, "records", 1e18, "time (quintillion records)");
+    times(9000000000000, "nanoseconds", 1e9, "time (s)");
+    times(UINT64_MAX, "nanoseconds", 1e18, "time (billion s)");
     return done();
 }
