@@ -404,6 +404,13 @@ png_size() {
     is $'fff45a\n11121a\n11121a\n8244c2'
 }
 
+@test "--picture: what the colours mean is said in full in a small picture, too" {
+    walk 30 10
+    cf-heatmap -q --picture small.png --picture-size 300x200 walk.cf >/dev/null
+    # "pages left out" has a line of its own, beside the heading of the pages
+    [[ $(inks small.png 170-210 57-66) -gt 1 ]]
+}
+
 @test "--picture: the ending says the form; the same bytes at every run, and small files" {
     walk 30000 50
     local f

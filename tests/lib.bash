@@ -110,6 +110,15 @@ jobs_agree() {
     done
 }
 
+# inks FILE.png X0-X1 Y0-Y1: how many colours there are in this box of pixels.
+inks() {
+    local x y places=()
+    for ((y = ${3%-*}; y <= ${3#*-}; y++)); do
+        for ((x = ${2%-*}; x <= ${2#*-}; x++)); do places+=("$x,$y"); done
+    done
+    pixels "$1" "${places[@]}" | sort -u | wc -l
+}
+
 # built_for: the processor of this build's programs, as uname -m calls it, by their e_machine (ELF).
 built_for() {
     case $(od -A n -t u2 -j 18 -N 2 "$B/bin/cf-cat") in

@@ -171,8 +171,9 @@ static int draw_legend(const struct drawing *d, double y)
              strcmp(d->map->unit, "snapshot") ? " and bin" : "",
              d->map->linear ? "linear" : "log scale");
     cf_canvas_text_cut(d->p, right, y, d->p->width - right - 8, cf_pale_ink, words);
-    cf_canvas_text_cut(d->p, right, y + LINE, d->p->width - right - 8, cf_pale_ink,
-                       "black: none; dashes: pages left out");
+    /* whole: half of it would say something else */
+    cf_canvas_paragraph(d->p, right, y + LINE, d->p->width - right - 8, cf_pale_ink, 0,
+                        "black: none; dashes: pages left out");
     return 0;
 }
 
