@@ -197,16 +197,20 @@ static void draw(const struct cf_survey *s)
 {
     enum { SHOWN = 8 };
     struct cf_survey_chart c;
+    char some[64];
 
     cf_survey_chart(s, SHOWN, 0, &c);
     c.chart.title = "Active and reused sets";
     c.chart.panel[0].title = c.chart.whole ? "active set quota, of the cache" : "active set, lines";
     c.chart.panel[1].title = c.chart.whole ? "reused set quota, of the cache" : "reused set, lines";
+    snprintf(some, sizeof some, "; drawn: the %u of %" PRIu32 " with most lines", c.chart.series,
+             c.groups);
     snprintf(c.chart.summary, sizeof c.chart.summary,
              "%" PRIu32 " snapshot%s of level %u%s; active: lines in the cache; reused: those that "
-             "the snapshot before had too",
+             "the snapshot before had too%s",
              c.snapshots, c.snapshots == 1 ? "" : "s", c.level,
-             s->streams > 1 ? " of several runs, each from its beginning" : "");
+             s->streams > 1 ? " of several runs, each from its beginning" : "",
+             c.groups > c.chart.series ? some : "");
     cf_output_draw(&s->tool, &s->o.output, &c.chart, &cf_chart_drawings);
 }
 

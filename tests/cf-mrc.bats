@@ -318,6 +318,12 @@ store,8192,128,1,,,,"
     run ! grep -q 'no accesses' c.html
 }
 
+@test "--picture and --html: a curve of one size is a dot that can be seen" {
+    printf 'time,op,size,addr\n5,load,8,4096\n' | cf-capture csv -q | cf-distance -q | cf-mrc -q --picture one.png >/dev/null
+    run -0 pixels one.png 357,70 360,70 359,71 359,76
+    is $'0072b2\n0072b2\n0072b2\nf3f4f7'
+}
+
 @test "--picture: what draws ends with the program" {
     local pid child
     cf-distance -q "$ROOT/samples/sort.cf" -o d.cf

@@ -166,6 +166,14 @@ short() {
     awk -F, '{ n += $2 } END { exit n < 100 }' got
 }
 
+@test "--picture and --html: that some of the processes are left out is said" {
+    { echo snapshot,level,pid; for i in {1..20}; do echo "1,2,$i"; done; } | stream twenty.cf -t line
+    cf-sets -q --html twenty.html twenty.cf >/dev/null
+    grep -qF '; drawn: the 8 of 20 with most lines"' twenty.html
+    cf-sets -q --top 20 --html all.html twenty.cf >/dev/null
+    run ! grep -qF 'drawn: the' all.html
+}
+
 @test "--picture and --html: both profiles" {
     small
     cf-sets --picture sets.png --html sets.html small.cf >out.csv

@@ -12,7 +12,7 @@
 
 #include "filters/picture/chart.h"
 
-enum { LEFT = 50, RIGHT = 228, BOTTOM = 46, SWATCH = 16, BETWEEN = 14 };
+enum { LEFT = 50, RIGHT = 228, BOTTOM = 46, SWATCH = 16, BETWEEN = 14, DOT = 6 };
 
 /* On both sides of a bar, of its room. */
 static const double GAP = 0.14;
@@ -43,7 +43,7 @@ static void draw_series(struct cf_canvas *p, const struct cf_chart *c, unsigned 
     const double bottom = f->y + f->height;
     const int areas = c->panel[k].stacked;
 
-    cairo_set_line_width(p->cr, 1.6);
+    cairo_set_line_width(p->cr, c->points > 1 ? 1.6 : DOT);
     cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND); /* a single point is a dot */
     /* the first series is the most important one: its line lies on top */
     for (unsigned s = c->series; s-- > 0;) {

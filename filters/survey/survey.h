@@ -110,6 +110,7 @@ struct cf_survey_chart {
     struct cf_chart chart;
     uint8_t level;
     uint32_t snapshots; /* of all streams */
+    uint32_t groups;    /* that have lines; series may be fewer */
     double mean;
     struct cf_chart_series *series;
     char *names;

@@ -262,6 +262,8 @@ void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
     most = s->o.top ? s->o.top : most;
     while (shown < r.groups && shown < most && r.total[r.order[shown]])
         shown++;
+    for (c->groups = shown; c->groups < r.groups && r.total[r.order[c->groups]];)
+        c->groups++;
     chart->series = shown + (others && shown < r.groups && r.total[r.order[shown]]);
     chart->panels = s->o.reuse ? 2 : 1;
     chart->unit = s->unit ? s->unit : "";
