@@ -838,6 +838,14 @@ agree() {
     jobs_agree "$(few "1 3" "1 2 3 4")" cf-classify --summary "$@"
 }
 
+@test "several machines: in a small picture each bar has its name, and no number lies on the heading" {
+    cf-classify -q -m raspberry-pi-4 -m xeon-6230 -m zynq-ultrascale --summary --picture small.png --picture-size 300x200 \
+        "$ROOT/samples/sort.cf" >/dev/null
+    # the second line of the names of two bars, and what is right of the heading
+    [[ $(inks small.png 60-80 138-147) -gt 1 && $(inks small.png 98-120 138-147) -gt 1 ]]
+    [[ $(inks small.png 219-240 35-48) == 1 ]]
+}
+
 @test "-j: byte for byte what one thread says, of levels alone and shared, of several machines" {
     local f
     machine two.yaml 'name: L1, size: 1KiB, ways: 2, policy: random' 'name: L2, size: 8KiB, ways: 4, line_size: 128'

@@ -110,7 +110,7 @@ static void draw_heights(struct cf_canvas *p, const struct cf_chart *c, unsigned
         }
         cf_chart_value(c, number, sizeof number, sum);
         if (cf_canvas_text_width(p, number) < slot - 2)
-            cf_canvas_text(p, x, fmax(f->y - 13, at_height(f, sum) - 14), 0.5, cf_ink, number);
+            cf_canvas_text(p, x, at_height(f, sum) - 14, 0.5, cf_ink, number);
     }
     if (c->panel[k].level > 0) {
         const double y = at_height(f, c->panel[k].level);
@@ -162,21 +162,44 @@ static void draw_level(struct cf_canvas *p, const struct cf_chart *c, const stru
     cf_canvas_text(p, f->x + f->width / 2, bottom + 26, 0.5, cf_pale_ink, "snapshot");
 }
 
+static void text_within(struct cf_canvas *p, double x, double y, double room, const char *text)
+{
+    const double width = fmin(cf_canvas_text_width(p, text), room);
+
+    cf_canvas_text_cut(p, x - width / 2, y, width, cf_ink, text);
+}
+
+/* A name in two lines, the last word in the second. */
+static void draw_name(struct cf_canvas *p, double x, double y, double room, const char *name)
+{
+    const char *blank = strrchr(name, ' ');
+    char first[64];
+
+    snprintf(first, sizeof first, "%.*s", blank ? (int)(blank - name) : 60, name);
+    cf_canvas_box(p, x, y, 1, 5, cf_pale_ink);
+    text_within(p, x, y + 7, room, first);
+    if (blank)
+        text_within(p, x, y + 18, room, blank + 1);
+}
+
 /* The names of points, and once below those of a group what they are of. */
 static void draw_names(struct cf_canvas *p, const struct cf_chart *c, const struct frame *f)
 {
     const double bottom = f->y + f->height, slot = f->width / c->points;
     double end = 0;
+    int wide = 0;
 
+    for (uint32_t i = 0; c->group && i < c->points; i++)
+        wide |= cf_canvas_text_width(p, c->label[i]) > slot - 6;
     for (uint32_t i = 0, first = 0; i < c->points; i++) {
-        double width;
-
-        cf_canvas_mark(p, f->x + (i + 0.5) * slot, bottom, c->label[i], &end);
+        if (wide)
+            draw_name(p, f->x + (i + 0.5) * slot, bottom, slot - 4, c->label[i]);
+        else
+            cf_canvas_mark(p, f->x + (i + 0.5) * slot, bottom, c->label[i], &end);
         if (!c->group || (i + 1 < c->points && !strcmp(c->group[i], c->group[i + 1])))
             continue;
-        width = fmin(cf_canvas_text_width(p, c->group[i]), (i + 1 - first) * slot - 6);
-        cf_canvas_text_cut(p, f->x + (first + i + 1) * slot / 2 - width / 2, bottom + 26, width,
-                           cf_ink, c->group[i]);
+        text_within(p, f->x + (first + i + 1) * slot / 2, bottom + (wide ? 31 : 26),
+                    (i + 1 - first) * slot - 6, c->group[i]);
         if (first)
             cf_canvas_box(p, f->x + first * slot, f->y, 1, f->height + 38, cf_rule);
         first = i + 1;
@@ -292,6 +315,20 @@ static double draw_legend(struct cf_canvas *p, const struct cf_chart *c, double 
     return (x > left ? y + step : y) - top;
 }
 
+/* The upper edge lies above the highest bar as far as its number takes. */
+static void leave_room(const struct cf_chart *c, struct frame *f)
+{
+    double sum, most;
+
+    for (unsigned k = 0; c->label && k < c->panels; k++)
+        for (uint32_t i = 0; i < c->points && c->panel[k].stacked && !c->panel[k].spread; i++) {
+            sum = 0;
+            for (unsigned s = 0; s < c->series; s++)
+                sum += cf_chart_mean(c, k, s, i, i + 1, &most);
+            f->top = fmax(f->top, sum / (1 - 15 / f->height));
+        }
+}
+
 int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out)
 {
     const struct cf_chart *c = chart;
@@ -312,6 +349,7 @@ int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out)
     if (p->width < CF_NARROW)
         legend = draw_legend(p, c, 0, p->height * 0.25, 0) + 4;
     f.height = fmax(20, p->height - f.y - BOTTOM - legend);
+    leave_room(c, &f);
     for (unsigned k = 0; k < c->panels; k++) {
         f.x = LEFT + k * (f.width + LEFT + 4);
         draw_panel(p, c, k, &f);
