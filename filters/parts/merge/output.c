@@ -204,7 +204,7 @@ static const char *column_name(const struct source *s, unsigned id)
 
 static void warn_lack(struct output *out, const struct source *s, struct out_column *c, int before)
 {
-    if (c->warned || c->id == CF_WEIGHT || c->id == CF_CPU)
+    if (c->warned || out->merge->tool.quiet || c->id == CF_WEIGHT || c->id == CF_CPU)
         return;
     c->warned = 1;
     cf_warn(&out->merge->tool, "%s: %s '%s': %s", s->input->name,
