@@ -436,6 +436,43 @@ many_threads() {
     done
 }
 
+@test "--interleave: what is side by side already keeps the clock of each thread, and takes another program in" {
+    local seed how
+    # by each thread's time since its first access
+    clocks() { cf-cat --csv --columns tid,time,addr "$@" | sort -s -t, -k1,1 | awk -F, -v OFS=, '$1 != tid { tid = $1; first = $2 } { print $1, $2 - first, $3 }'; }
+    for seed in 1 2; do
+        many_threads $seed
+        cf-merge --interleave a.cf >side.cf
+        cf-merge --interleave side.cf | cf-cat --csv --columns time,tid,addr,cpu | cmp want.csv -
+        cf-merge --interleave --renumber side.cf a.cf | cf-select --pid 10 | cf-cat --csv --columns time,tid,addr | cmp <(cut -d, -f1-3 want.csv) -
+        # merged by time, they are on processors of their own
+        cf-merge --renumber side.cf a.cf >both.cf
+        cf-merge --interleave both.cf | cf-select --pid 10000010 | cf-cat --csv --columns time,addr | cmp <(cut -d, -f1,3 want.csv) -
+        # turns of several threads of one processor, of tasks that change theirs, and of processes
+        # (the clock of a task begins with its first access)
+        sed -i '1a 0,10,10,load,8,0' ac.csv
+        stream a.cf --with switch=sw.csv --with task=t.csv ac.csv
+        for how in '--interleave --cores 1' '--interleave --cores 2 --quantum 77' '--schedule fair:700 --cores 2'; do
+            cf-merge $how --renumber a.cf a.cf a.cf >turns.cf
+            cf-merge --interleave --renumber a.cf a.cf a.cf >want.cf
+            same <(clocks want.cf) <(cf-merge --interleave turns.cf | clocks)
+        done
+    done
+}
+
+@test "--interleave: who maps, and whose child it is, among threads that are side by side" {
+    printf 'time,pid,tid,cpu,count\n0,10,10,0,0\n0,10,11,1,0\n0,20,20,2,0\n50,20,20,1,50\n60,10,12,2,0\n' >s.csv
+    printf 'time,pid,op,start,end\n40,10,map,0x1000,0x2000\n55,10,map,0x3000,0x4000\n' >m.csv
+    printf 'time,pid,tid,op,addr,bytes\n30,10,10,alloc,0x100,64\n' >o.csv
+    printf 'time,pid,tid,op,addr\n0,10,10,load,1\n0,10,11,load,2\n0,20,20,load,3\n70,10,12,load,4\n80,10,10,load,5\n80,20,20,load,6\n' |
+        stream a.cf --with switch=s.csv --with map=m.csv --with object=o.csv
+    # at 55, thread 11 has made way for process 20; at 60, process 20 no longer is on processor 2
+    cf-merge --interleave a.cf >b.cf
+    for columns in 'map --columns time,start' 'object --columns time,tid' 'access --columns time,addr' 'switch --columns time,tid'; do
+        cf-cat --csv --table $columns b.cf | sort | same <(cf-cat --csv --table $columns a.cf | grep -v '^50,' | sort) -
+    done
+}
+
 @test "--cores: every row of random turns is there once, each thread in its order, in time's order" {
     many_threads 4
     local cpus

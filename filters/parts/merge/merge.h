@@ -220,6 +220,7 @@ struct thread {
     struct process *process;
     uint32_t pid, tid; /* as in the input */
     unsigned index;
+    uint32_t cpu;         /* where it began to run last */
     uint64_t born;        /* time of its first sign of life */
     uint64_t first, last; /* times between which its accesses lie */
     struct stretch *stretch;
@@ -253,7 +254,8 @@ struct threads {
     struct process **process;
     size_t processes, process_room;
     struct cf_counts *thread_at, *process_at; /* index + 1 by input and pid, tid */
-    struct source *source;                    /* one an input */
+    struct cf_counts *cpu_at; /* index + 1 of the thread that began last, by input and cpu */
+    struct source *source;    /* one an input */
 };
 
 /* Reads all inputs for their threads, and hands on what has no place in time. */

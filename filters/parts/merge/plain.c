@@ -113,6 +113,18 @@ static void load(struct plain *p, struct lane *l)
     }
 }
 
+/* Inputs run side by side, on processors of their own: so table switch says whose turn ends where
+   another begins. Accesses keep the processor that they were recorded on. */
+static int64_t switch_cpu(const struct plain *p, const struct source *s, const struct part *part)
+{
+    const uint32_t *cpu = part_values(part, CF_CPU);
+    const uint64_t wide = (uint64_t)(cpu ? cpu[part->at] : 0) * p->merge->inputs + s->input->number;
+
+    if (part->table != CF_SWITCH || p->merge->inputs == 1 || wide > UINT32_MAX)
+        return KEEP_CPU;
+    return (int64_t)wide;
+}
+
 /* Sends the waiting rows of other tables with a time up to `to`, table by table in time order. */
 static void send_others(struct plain *p, uint64_t to)
 {
@@ -136,9 +148,11 @@ static void send_others(struct plain *p, uint64_t to)
         if (!first || least > to)
             return;
         b = first->first;
-        for (n = 1; b->part.at + n < b->part.rows && b->key[b->part.at + n] == least;)
+        for (n = 1; b->part.table != CF_SWITCH && b->part.at + n < b->part.rows &&
+                    b->key[b->part.at + n] == least;)
             n++;
-        output_rows(p->merge->out, from, &b->part, b->part.at, n, 0, KEEP_CPU, 0);
+        output_rows(p->merge->out, from, &b->part, b->part.at, n, 0, switch_cpu(p, from, &b->part),
+                    0);
         fifo_advance(first, n);
     }
 }

@@ -4,17 +4,21 @@
  * clock (the instructions that it has executed) goes with the time of the input.
  *
  * A row of table switch says that a thread runs from then on, having executed so many
- * instructions; until the next switch its clock goes with the time. A thread is born with its row
- * `begin` of table task or at its first switch, whichever is first, and its creator is the thread
- * of the same process that runs at that moment, or that of the process's parent where it is the
- * process's first.
+ * instructions; until the next switch of its processor its clock goes with the time. A thread is
+ * born with its row `begin` of table task or at its first switch, whichever is first, and its
+ * creator is the thread of the same process that runs at that moment, or that of the process's
+ * parent where it is the process's first. In an input whose threads stand side by side already,
+ * several do: then it is the one of them that began to run last.
  *
- * Memory: 40 bytes a switch, 200 a thread.
+ * Memory: 40 bytes a switch, 200 a thread, 85 a processor.
  */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "formats/base/cf_number.h"
 #include "filters/parts/merge/merge.h"
+
+enum { MOST_LOOKED = 256 };
 
 /* Index + 1 of a key; a new one gets the number `next`. */
 static uint64_t *place(struct threads *t, struct cf_counts *c, const struct input *input,
@@ -91,30 +95,55 @@ static size_t up_to(const void *list, size_t count, size_t width, uint64_t time)
     return low;
 }
 
+/* The stretch of a thread that began last, NULL where none did. */
+static struct stretch *stretch_at(const struct thread *th, uint64_t time)
+{
+    size_t low = up_to(th->stretch, th->stretches, sizeof(*th->stretch), time);
+
+    return low ? &th->stretch[low - 1] : NULL;
+}
+
+/* Index of the thread that runs in a process, of those that come before `but` in the order of
+   threads; where none does, of the one that began to run last. -1 where there is none. */
+static int running(const struct threads *t, const struct process *p, uint64_t time, unsigned but)
+{
+    size_t low = up_to(p->running, p->runs, sizeof(*p->running), time);
+    int last = -1;
+
+    /* side by side are some, and of what began long ago the most has ended */
+    for (unsigned looked = 0; low > 0 && looked < MOST_LOOKED; low--, looked++) {
+        const unsigned i = p->running[low - 1].thread;
+
+        if (i >= but)
+            continue;
+        if (stretch_at(&t->thread[i], time)->end > time)
+            return (int)i;
+        last = last < 0 ? (int)i : last;
+    }
+    return last;
+}
+
 struct thread *threads_running(struct threads *t, const struct input *input, uint32_t pid,
                                uint64_t time)
 {
     uint64_t at = cf_counts_get(t->process_at, (uint64_t)input->number << 32 | pid, 0);
     const struct process *p;
-    size_t low;
+    int by;
 
     if (!at)
         return NULL;
     p = t->process[at - 1];
-    low = up_to(p->running, p->runs, sizeof(*p->running), time);
-    if (low)
-        return &t->thread[p->running[low - 1].thread];
-    return p->first_thread >= 0 ? &t->thread[p->first_thread] : NULL;
+    by = running(t, p, time, UINT_MAX);
+    by = by < 0 ? p->first_thread : by;
+    return by >= 0 ? &t->thread[by] : NULL;
 }
 
 uint64_t thread_clock(const struct thread *th, uint64_t time)
 {
+    const struct stretch *s = stretch_at(th, time);
     uint64_t own = time;
-    size_t low = up_to(th->stretch, th->stretches, sizeof(*th->stretch), time);
 
-    if (low) {
-        const struct stretch *s = &th->stretch[low - 1];
-
+    if (s) {
         own = s->count + ((time < s->end ? time : s->end) - s->time);
         own = own < s->count ? UINT64_MAX : own;
     } else if (th->stretches) {
@@ -131,10 +160,11 @@ uint64_t thread_clock(const struct thread *th, uint64_t time)
 static void take_switches(struct threads *t, const struct input *input, const struct cf_frame *f)
 {
     const uint64_t *time = cf_u64(f, CF_TIME), *count = cf_u64(f, CF_COUNT);
-    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID), *cpu = cf_u32(f, CF_CPU);
 
     for (uint32_t i = 0; i < f->rows; i++) {
         struct thread *th = thread_of(t, input, pid[i], tid[i], time[i]);
+        uint64_t *on = place(t, t->cpu_at, input, cpu ? cpu[i] : 0, 0);
         struct process *p = th->process;
         uint64_t when = time[i];
 
@@ -143,11 +173,14 @@ static void take_switches(struct threads *t, const struct input *input, const st
             when = p->running[p->runs - 1].time;
         merge_room(t->merge, &th->stretch, &th->stretch_room, th->stretches + 1,
                    sizeof(*th->stretch));
-        if (p->runs) {
-            struct thread *before = &t->thread[p->running[p->runs - 1].thread];
+        /* unless it went on elsewhere */
+        if (*on && t->thread[*on - 1].cpu == (cpu ? cpu[i] : 0)) {
+            const struct thread *before = &t->thread[*on - 1];
 
             before->stretch[before->stretches - 1].end = when;
         }
+        *on = th->index + 1;
+        th->cpu = cpu ? cpu[i] : 0;
         th->stretch[th->stretches++] = (struct stretch){when, count[i], UINT64_MAX};
         merge_room(t->merge, &p->running, &p->run_room, p->runs + 1, sizeof(*p->running));
         p->running[p->runs++] = (struct running){when, th->index};
@@ -224,13 +257,14 @@ static void read_input(struct threads *t, struct source *s, const struct input *
     static const struct {
         uint16_t table, column, need;
     } want[] = {
-        {CF_ACCESS, CF_TIME, 1},    {CF_ACCESS, CF_PID, 1},     {CF_ACCESS, CF_TID, 1},
-        {CF_TASK, CF_TIME, 0},      {CF_TASK, CF_PID, 0},       {CF_TASK, CF_TID, 0},
-        {CF_TASK, CF_OP, 0},        {CF_TASK, CF_PARENT, 0},    {CF_SWITCH, CF_TIME, 1},
-        {CF_SWITCH, CF_PID, 1},     {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1},
-        {CF_STACK, CF_PID, 0},      {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0},
-        {CF_STACK, CF_PC, 0},       {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
-        {CF_STACK, CF_FUNCTION, 0}, {CF_STACK, CF_SOURCE, 0},   {CF_STACK, CF_INLINED, 0},
+        {CF_ACCESS, CF_TIME, 1},   {CF_ACCESS, CF_PID, 1},     {CF_ACCESS, CF_TID, 1},
+        {CF_TASK, CF_TIME, 0},     {CF_TASK, CF_PID, 0},       {CF_TASK, CF_TID, 0},
+        {CF_TASK, CF_OP, 0},       {CF_TASK, CF_PARENT, 0},    {CF_SWITCH, CF_TIME, 1},
+        {CF_SWITCH, CF_PID, 1},    {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1},
+        {CF_SWITCH, CF_CPU, 0},    {CF_STACK, CF_PID, 0},      {CF_STACK, CF_STACK_ID, 0},
+        {CF_STACK, CF_PARENT, 0},  {CF_STACK, CF_PC, 0},       {CF_MAP, CF_PID, 0},
+        {CF_OBJECT, CF_PID, 0},    {CF_STACK, CF_FUNCTION, 0}, {CF_STACK, CF_SOURCE, 0},
+        {CF_STACK, CF_INLINED, 0},
     };
     struct merge *m = t->merge;
     uint64_t accesses = 0, switches = 0;
@@ -305,14 +339,11 @@ static int creator_of(const struct threads *t, const struct thread *th)
     const struct process *p = th->process;
 
     for (int parent = 0; parent < 2; parent++) {
+        const int by = running(t, p, th->born ? th->born - 1 : 0, th->index);
         uint64_t at;
-        size_t low;
 
-        low = up_to(p->running, p->runs, sizeof(*p->running), th->born ? th->born - 1 : 0);
-        while (low > 0 && p->running[low - 1].thread == th->index)
-            low--;
-        if (low > 0 && p->running[low - 1].thread < th->index)
-            return (int)p->running[low - 1].thread;
+        if (by >= 0)
+            return by;
         at = p->parent
                  ? cf_counts_get(t->process_at, (uint64_t)th->input->number << 32 | p->parent, 0)
                  : 0;
@@ -330,6 +361,7 @@ struct threads *threads_find(struct merge *m)
     t->merge = m;
     t->thread_at = cf_need(&m->tool, cf_counts_new());
     t->process_at = cf_need(&m->tool, cf_counts_new());
+    t->cpu_at = cf_need(&m->tool, cf_counts_new());
     t->source = cf_tool_room(&m->tool, m->inputs, sizeof(*t->source));
     for (unsigned i = 0; i < m->inputs; i++)
         read_input(t, &t->source[i], &m->input[i]);
@@ -369,6 +401,7 @@ void threads_free(struct threads *t)
             source_close(&t->source[i]);
     cf_counts_free(t->thread_at);
     cf_counts_free(t->process_at);
+    cf_counts_free(t->cpu_at);
     free(t->thread);
     free(t->process);
 }
