@@ -285,7 +285,7 @@ END
     equal interleaved True
     equal instructions "$alone"
     grep '^classes' page.txt >want
-    # merged before, it is not merged again; its threads' times overlap, and do not add up
+    # merged before, it is not merged again; its threads' times overlap, and their turns add up
     # no room for the names of threads, which are made in a file first
     run -3 --separate-stderr bash -c 'ulimit -f 8; cf-report -m raspberry-pi-4 share.cf'
     has 'the variable TMPDIR names a folder with room' "$stderr"
@@ -295,7 +295,31 @@ END
     equal interleaved True
     grep '^classes' page.txt | same want -
     (($(value classes.false_sharing) > 40000))
-    equal instructions ''
+    (($(value instructions) <= alone && $(value instructions) >= alone - 100))
+}
+
+@test "recordings that were merged: instructions of each, and of all" {
+    local how files
+    cf-cat -q --slice 0-150000 -o a.cf "$ROOT/samples/sort.cf"
+    cf-cat -q --slice 0-90000 -o b.cf "$ROOT/samples/gzip.cf"
+    cf-merge a.cf a.cf >twice.cf 2>/dev/null # as of parts that have the same thread switches
+    cf-cat -q --slice 0-200000 "$ROOT/samples/threads.cf" | cf-merge -q --interleave --cores 2 >side.cf
+    for how in '' --interleave '--schedule fair:1000' '--schedule fair:1000 --cores 2'; do
+        files=(a.cf b.cf)
+        [[ $how == *1000* ]] || files+=(twice.cf side.cf)
+        cf-merge $how --renumber "${files[@]}" -o m.cf
+        cf-cat --info m.cf | sed -n 's/.*pid: \([0-9]*\),.*instructions: \([0-9]*\)}/\1 \2/p' | sort -n >info
+        # to their last accesses, a few instructions before their ends
+        head -n ${#files[@]} <<<"19121 149990
+10019116 89980
+20019121 149990
+30019139 199900" | join - info | awk -v all=${#files[@]} '$3 >= $2 && $3 < $2 + 1000 { n++ } END { exit n != all }' || fail "$how: $(<info)"
+        page -m "$M" --cores 1 m.cf
+        sed -n 's/^process_list\.[0-9]\.\(pid\|instructions\) //p' page.txt | paste -d ' ' - - | sort -n | same info -
+        equal instructions "$(awk '{ n += $2 } END { print n }' info)"
+        run -0 --separate-stderr cf-report -q -m "$M" --cores 1 m.cf
+        [[ $how == *1000 ]] || has 'processes in the order of time, as recorded, on one core' "$output"
+    done
 }
 
 @test "several processes: instructions, accesses and misses of each; those without accesses" {

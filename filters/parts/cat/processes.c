@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/counts.h"
+#include "filters/engine/rows/turns.h"
 #include "filters/parts/cat/cat.h"
 #include "formats/base/cf_number.h"
 
 struct processes {
     struct cf_tool *tool;
-    struct cf_counts *accesses, *instructions; /* by process */
-    struct cf_counts *named, *parent;          /* string id + 1, pid + 1 */
-    uint32_t running;                          /* since `since`; while `ran` */
-    uint64_t since, last;
-    int ran;
+    struct cf_counts *accesses;       /* by process */
+    struct cf_counts *named, *parent; /* string id + 1, pid + 1 */
+    struct cf_turns_sum turns;        /* whose times are instructions */
+    uint64_t last;
 };
 
 static struct cf_counts *fresh(struct cf_tool *t, struct cf_counts *old)
@@ -29,11 +28,11 @@ static struct cf_counts *fresh(struct cf_tool *t, struct cf_counts *old)
 static void forget(struct processes *p)
 {
     p->accesses = fresh(p->tool, p->accesses);
-    p->instructions = fresh(p->tool, p->instructions);
     p->named = fresh(p->tool, p->named);
     p->parent = fresh(p->tool, p->parent);
+    cf_turns_free(&p->turns);
+    cf_must(p->tool, cf_turns_begin(&p->turns));
     p->last = 0;
-    p->ran = 0;
 }
 
 struct processes *processes_new(struct cf_tool *t, struct cf_reader *r)
@@ -43,7 +42,6 @@ struct processes *processes_new(struct cf_tool *t, struct cf_reader *r)
     p->tool = t;
     forget(p);
     cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_TID, CF_PARENT, CF_OP, CF_LABEL);
-    cf_reader_want_each(r, CF_SWITCH, CF_OPTIONAL, CF_TIME, CF_PID);
     cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
     return p;
 }
@@ -76,26 +74,6 @@ static void take_tasks(struct processes *p, const struct cf_frame *f)
     }
 }
 
-/* Until `time` ran who ran. */
-static void until(struct processes *p, uint64_t time)
-{
-    if (p->ran && time > p->since)
-        add(p, p->instructions, p->running, time - p->since);
-}
-
-static void take_switches(struct processes *p, const struct cf_frame *f)
-{
-    const uint64_t *time = cf_u64(f, CF_TIME);
-    const uint32_t *pid = cf_u32(f, CF_PID);
-
-    for (uint32_t i = 0; time && pid && i < f->rows; i++) {
-        until(p, time[i]);
-        p->ran = 1;
-        p->since = time[i];
-        p->running = pid[i];
-    }
-}
-
 static void take_accesses(struct processes *p, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID);
@@ -110,10 +88,9 @@ static void take_accesses(struct processes *p, const struct cf_frame *f)
 void processes_frame(struct processes *p, const struct cf_frame *f)
 {
     p->last = f->last > p->last ? f->last : p->last;
+    cf_must(p->tool, cf_turns_frame(&p->turns, f));
     if (f->table == CF_TASK)
         take_tasks(p, f);
-    else if (f->table == CF_SWITCH)
-        take_switches(p, f);
     else if (f->table == CF_ACCESS)
         take_accesses(p, f);
 }
@@ -129,9 +106,10 @@ static int by_accesses(const void *a, const void *b)
 void processes_print(struct processes *p, const struct cf_reader *r)
 {
     const size_t count = cf_counts_size(p->accesses);
+    const int ran = cf_turns_came(&p->turns);
     struct cf_count *all = cf_need(p->tool, malloc((count + !count) * sizeof(*all)));
 
-    until(p, p->last);
+    cf_must(p->tool, cf_turns_end(&p->turns, p->last));
     cf_counts_copy(p->accesses, all);
     qsort(all, count, sizeof(*all), by_accesses);
     if (count > 1)
@@ -146,8 +124,8 @@ void processes_print(struct processes *p, const struct cf_reader *r)
         if (parent)
             printf(", parent: %" PRIu64, parent - 1);
         printf(", accesses: %" PRIu64, all[i].value);
-        if (p->ran)
-            printf(", instructions: %" PRIu64, cf_counts_get(p->instructions, 0, all[i].b));
+        if (ran)
+            printf(", instructions: %" PRIu64, cf_counts_get(p->turns.ran, 0, all[i].b));
         puts("}");
     }
     free(all);
@@ -157,7 +135,7 @@ void processes_print(struct processes *p, const struct cf_reader *r)
 void processes_free(struct processes *p)
 {
     cf_counts_free(p->accesses);
-    cf_counts_free(p->instructions);
+    cf_turns_free(&p->turns);
     cf_counts_free(p->named);
     cf_counts_free(p->parent);
 }

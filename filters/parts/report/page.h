@@ -61,11 +61,12 @@ struct page {
     uint64_t ticks;               /* of time, in all segments */
     struct page_process *process; /* by pid */
     size_t processes;
-    char *problem;         /* what is wrong with it, or NULL */
-    int lacks_names;       /* function or mapping */
-    int placed, lacks_tid; /* accesses say on which CPU they were; not of which thread */
-    int several, threaded; /* threads or processes; threads of one process by table switch, */
-    int threads;           /* and by accesses, where nothing else says where they ran */
+    char *problem;              /* what is wrong with it, or NULL */
+    int lacks_names;            /* function or mapping */
+    int placed, lacks_tid;      /* accesses say on which CPU they were; not of which thread */
+    int several, threaded;      /* threads or processes; threads of one process by table switch, */
+    int threads;                /* and by accesses, where nothing else says where they ran */
+    int switched, side_by_side; /* there is table switch, of several processors */
     int units_differ, hosts_differ; /* of its segments */
 
     uint64_t served[PAGE_OPS][PAGE_LEVELS]; /* accesses by what served them */

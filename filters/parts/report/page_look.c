@@ -2,17 +2,16 @@
 /*
  * page_look.c - two looks at a recording before it is annotated: at its kind and columns, and, over
  * all of it, at threads, instructions and what is wrong with it. Of columns of accesses it decodes
- * pid and tid alone, where they change inside a frame and what they would show is still open.
+ * pid and tid alone, where they change inside a frame and what they would show is still open; and
+ * for how long each process ran, by table switch, what turns.h says.
  *
- * How long each process ran follows from table switch: the time until the next turn. This is known
- * of the recording only: where threads stand side by side, their times overlap.
  * Memory: 100 bytes a process.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/rows/cores.h"
-#include "filters/engine/rows/counts.h"
+#include "filters/engine/rows/turns.h"
 #include "filters/parts/report/page.h"
 #include "formats/base/cf_memory.h"
 #include "formats/program/cf_processes.h"
@@ -22,9 +21,10 @@ struct look {
     struct cf_reader *reader;
     struct cf_counts *number; /* plus one; 0, pid: its entry; 1, pid: its first tid of accesses */
     size_t room, pids;        /* pids: of accesses */
-    uint64_t first, last, since; /* of the segment; of the turn */
-    uint32_t running, thread;    /* now; the first */
-    int ran, begun;
+    struct cf_turns_sum turns;
+    uint64_t first, last; /* of the segment */
+    uint32_t thread;      /* the first by table switch */
+    int begun;
     char *unit, *host, *cpu; /* of the first header */
     unsigned segments;
 };
@@ -69,29 +69,15 @@ static struct page_process *process(struct look *l, uint32_t pid)
     return &p->process[*number - 1];
 }
 
-/* Until `time` ran who ran. */
-static void until(struct look *l, uint64_t time)
-{
-    if (l->ran && time > l->since)
-        process(l, l->running)->instructions += time - l->since;
-}
-
 static void switches(struct look *l, const struct cf_frame *f)
 {
-    const uint64_t *time = cf_u64(f, CF_TIME);
-    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint32_t *tid = cf_u32(f, CF_TID);
 
     l->p->threaded |= cf_switches_threads(f);
-    for (uint32_t i = 0; i < f->rows; i++) {
-        if (tid && !l->thread)
+    for (uint32_t i = 0; tid && i < f->rows; i++) {
+        if (!l->thread)
             l->thread = tid[i];
-        l->p->several |= tid && tid[i] != l->thread;
-        if (!time || !pid)
-            continue;
-        until(l, time[i]);
-        l->ran = 1;
-        l->since = time[i];
-        l->running = pid[i];
+        l->p->several |= tid[i] != l->thread;
     }
 }
 
@@ -134,11 +120,26 @@ static void tasks(struct look *l, const struct cf_frame *f)
 
 static void end_segment(struct look *l)
 {
-    until(l, l->last);
+    const int overlap = cf_turns_side_by_side(&l->turns);
+
+    cf_must(l->p->tool, cf_turns_end(&l->turns, l->last));
+    l->p->side_by_side |= overlap;
+    l->p->switched |= cf_turns_came(&l->turns);
     if (l->begun)
-        l->p->ticks += l->last - l->first;
-    l->begun = l->ran = 0;
+        l->p->ticks += overlap ? l->turns.total : l->last - l->first;
+    cf_must(l->p->tool, cf_turns_begin(&l->turns));
+    l->begun = 0;
     l->first = l->last = 0;
+}
+
+static void set_instructions(struct look *l)
+{
+    const size_t count = cf_counts_size(l->turns.ran);
+    struct cf_count *ran = cf_tool_room(l->p->tool, count + 1, sizeof(*ran));
+
+    cf_counts_copy(l->turns.ran, ran);
+    for (size_t i = 0; i < count; i++)
+        process(l, (uint32_t)ran[i].b)->instructions = ran[i].value;
 }
 
 /* Warns once of each thing in which segments differ. */
@@ -173,16 +174,13 @@ static void compare(struct look *l, const struct cf_header *h)
 void page_look_through(struct page *p, char *const *file)
 {
     struct look l = {.p = p, .reader = cf_tool_reader(p->tool, file, 1)};
-    static const unsigned task[] = {CF_PID, CF_TID, CF_OP};
-    static const unsigned turn[] = {CF_TIME, CF_PID, CF_TID};
     const char *problem;
     struct cf_frame *f;
 
     l.number = cf_need(p->tool, cf_counts_new());
-    for (unsigned i = 0; i < 3; i++) {
-        cf_reader_want(l.reader, CF_TASK, task[i], CF_OPTIONAL);
-        cf_reader_want(l.reader, CF_SWITCH, turn[i], CF_OPTIONAL);
-    }
+    cf_must(p->tool, cf_turns_begin(&l.turns));
+    cf_reader_want_each(l.reader, CF_TASK, CF_OPTIONAL, CF_PID, CF_TID, CF_OP);
+    cf_reader_want_each(l.reader, CF_SWITCH, CF_OPTIONAL, CF_PID, CF_TID);
     while (cf_reader_next(l.reader, &f) > 0) {
         if (f->table == CF_HEADER) {
             end_segment(&l);
@@ -194,14 +192,17 @@ void page_look_through(struct page *p, char *const *file)
             accesses(&l, f);
         }
         l.last = f->last > l.last ? f->last : l.last;
+        cf_must(p->tool, cf_turns_frame(&l.turns, f));
         if (f->table == CF_SWITCH)
             switches(&l, f);
         else if (f->table == CF_TASK)
             tasks(&l, f);
     }
     end_segment(&l);
+    set_instructions(&l);
     problem = cf_reader_problem(l.reader);
     p->problem = problem ? cf_tool_text(p->tool, "%s", problem) : NULL;
     cf_reader_close(l.reader);
     cf_counts_free(l.number);
+    cf_turns_free(&l.turns);
 }

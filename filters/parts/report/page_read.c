@@ -332,9 +332,9 @@ void page_free(struct page *p)
 
 uint64_t page_instructions(const struct page *p)
 {
-    /* side by side, times of threads overlap */
+    /* side by side, times of threads overlap, unless table switch tells them */
     return p->unit && !strcmp(p->unit, "instructions") && !p->units_differ &&
-                   !(p->several && p->placed)
+                   (p->switched || !(p->several && p->placed))
                ? p->ticks
                : 0;
 }

@@ -134,8 +134,8 @@ static void overview(const struct text *x)
                             : "accesses on the CPUs that the recording states, of %u\n",
                 p->cores);
     if (p->cores == 1 && p->ranked[PAGE_THREADS].count > 1)
-        fprintf(x->out, "%s one after the other, as recorded, on one core\n",
-                pids > 1 ? "processes" : "threads");
+        fprintf(x->out, "%s %s, as recorded, on one core\n", pids > 1 ? "processes" : "threads",
+                p->side_by_side ? "in the order of time" : "one after the other");
     rest(x);
 }
 
