@@ -93,6 +93,7 @@ static int begin_segment(struct latency *l, const struct cf_frame *f, struct cf_
     const unsigned but[] = {CF_COST, l->column == CF_HIT ? CF_LEVEL : CF_HIT, 0};
 
     end_unplaced(l, f, w);
+    cf_before_check(&l->tool, f->header, l->column, &l->before);
     check_order(l, f->header);
     cf_made_check(&l->made, f->header, CF_COST, but);
     if (w)

@@ -134,6 +134,28 @@ static void merge_machine(struct merge *m, const char *input, const struct cf_he
     refuse_fact(m, input, column, key, old ? old : "not stated", new ? new : "not stated");
 }
 
+/* Whether its distances are what they were: no other process or thread has part in them. */
+static int keeps_distances(const struct merge *m)
+{
+    const char *per = cf_header_fact(&m->stated, "dist", "per");
+
+    return per && (!strcmp(per, "thread") || (!strcmp(per, "process") && !m->o.interleave));
+}
+
+void merge_outdate(struct merge *m)
+{
+    static const unsigned ordered[] = {CF_DIST, CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST};
+
+    if (m->inputs == 1 && !m->o.interleave)
+        return;
+    for (unsigned i = keeps_distances(m); i < sizeof(ordered) / sizeof(*ordered); i++) {
+        const char *name = cf_column_name(ordered[i]);
+
+        if (cf_header_fact(&m->stated, name, "by"))
+            (void)cf_writer_fact(m->writer, name, cf_before, m->tool.name);
+    }
+}
+
 void merge_facts(struct merge *m, const char *input, const struct cf_header *h, int began)
 {
     for (unsigned i = 0; i < h->facts.count; i++) {
@@ -144,7 +166,8 @@ void merge_facts(struct merge *m, const char *input, const struct cf_header *h, 
             merge_machine(m, input, h, f->column);
         if (!old && !began)
             take_fact(m, h, f);
-        else if ((!old || strcmp(old, f->value) != 0) && strcmp(f->key, "by") != 0 && !m->o.force)
+        else if ((!old || strcmp(old, f->value) != 0) && strcmp(f->key, "by") != 0 &&
+                 strcmp(f->key, cf_before) != 0 && !m->o.force)
             refuse_fact(m, input, f->column, f->key, old ? old : "not stated", f->value);
     }
 }

@@ -164,6 +164,7 @@ static void take_header(struct mrc *m, const struct cf_header *h)
     uint64_t sets = option_or_fact(m, h, m->o.sets, "--sets", "sets", UINT32_MAX), bound = 0;
 
     check_kind(m, h);
+    cf_before_check(&m->tool, h, CF_DIST, &m->before);
     if (line & (line - 1))
         cf_die(&m->tool, CF_EXIT_INPUT,
                "the header states lines of %llu bytes for column dist, which is no power of two: "

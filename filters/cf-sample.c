@@ -60,6 +60,7 @@ struct sample {
     uint64_t rows;
     unsigned cores; /* of the model that column hit is of */
     int hz_warned;
+    int before;       /* for cf_before_check() */
     struct kept kept; /* rows that are being collected */
 };
 
@@ -163,6 +164,7 @@ static void take_header(struct sample *s, const struct cf_header *h)
 
     cf_sampler_clock(s->sampler, expire < 1e19 ? (uint64_t)expire : UINT64_MAX,
                      h->clock_unit && !strcmp(h->clock_unit, "instructions"));
+    cf_before_check(&s->tool, h, CF_HIT, &s->before);
     cf_made_check(&s->made, h, CF_LEVEL, NULL);
     state_facts(s);
     cf_made_outdate(h, s->writer);

@@ -341,16 +341,18 @@ warns() {
     cf-distance a.cf >d64.cf
     cf-distance --line-size 32 a.cf >d32.cf
     cf-cache -m ./m.yaml a.cf >hit.cf
+    # of what depends on the accesses before, that it is of each input alone
+    merged() { facts "$@" | sed 's/}$/, before: "cf-merge"}/'; }
     quiet cf-merge --renumber d64.cf d64.cf
-    facts out | same <(facts d64.cf) -
+    facts out | same <(merged d64.cf) -
     # that the first lacks
     cf-merge -q --renumber hit.cf d32.cf >b.cf
-    facts b.cf | same <(facts hit.cf d32.cf) -
+    facts b.cf | same <(merged hit.cf d32.cf) -
     run -1 --separate-stderr cf-merge --renumber d64.cf d32.cf
     has "d32.cf: the line_size of its column dist is 32, that of the inputs before it 64" "$stderr"
     [[ $output == "" ]]
     quiet cf-merge --force --renumber d64.cf d32.cf
-    facts out | same <(facts d64.cf) -
+    facts out | same <(merged d64.cf) -
     # segments of one file, and pipes, whose headers come when that of the output is written
     cat d64.cf d32.cf >s.cf
     run -1 --separate-stderr cf-merge s.cf
@@ -359,7 +361,7 @@ warns() {
     has "that of the inputs before it 64" "$stderr"
     run -1 --separate-stderr cf-merge -q --renumber <(cat a.cf) <(cat d32.cf)
     has "that of the inputs before it not stated" "$stderr"
-    cf-merge -q --renumber <(cat d32.cf) <(cat a.cf) | facts | same <(facts d32.cf) -
+    cf-merge -q --renumber <(cat d32.cf) <(cat a.cf) | facts | same <(merged d32.cf) -
     # who has stated it is no matter
     make_stream through x dist by me dist line_size 64 dist sets 1 dist bound 0 <d64.cf >e.cf
     quiet cf-merge --renumber d64.cf e.cf
@@ -549,4 +551,33 @@ samples() {
         cf-report -m leon4-n2x --leon4 both.cf
     quiet cf-classify -q -m leon4-n2x --rule leon4 both.cf
     warns "column class_behind is of machine 'LEON4-N2X'" cf-classify -q -m ./m.yaml leon4.cf
+}
+
+@test "columns made before cf-merge put accesses among each other: who uses them warns, once; who replaces them does not" {
+    local use
+    cf-cache -m ./m.yaml a.cf | cf-classify -m ./m.yaml | cf-distance | cf-latency -q -m ./m.yaml -o all.cf
+    cf-merge -q --renumber all.cf all.cf -o m.cf
+    for use in hit:'cf-latency -q -m ./m.yaml --summary' dist:cf-mrc hit:'cf-rank -q --by op --value hits --level 1' \
+        cost:'cf-rank -q --by op --value cost' dist:'cf-histogram --column dist'; do
+        run -0 --separate-stderr ${use#*:} m.cf
+        [[ $(grep -c "column ${use%%:*} was made before cf-merge .* alone: run cf-.* after cf-merge" <<<"$stderr") == 1 ]] || fail "$use: $stderr"
+        quiet ${use#*:} all.cf
+    done
+    run --separate-stderr cf-sample -q -m ./m.yaml --loads 5 -o s.cf m.cf # which has no column pc
+    has 'column hit was made before cf-merge' "$stderr"
+    # merged once more, with one that is as it was made, it goes on so
+    cf-merge -q --renumber m.cf all.cf | facts | same <(facts m.cf) -
+    # made anew, and what no other has part in
+    quiet bash -c 'cf-cache -m ./m.yaml m.cf | cf-latency -q -m ./m.yaml --summary'
+    quiet bash -c 'cf-distance m.cf | cf-mrc'
+    printf 'time,pid,tid,count\n0,7,7,0\n5,7,8,0\n' >sw.csv
+    printf 'time,pid,tid,addr\n1,7,7,0\n6,7,8,0\n' | stream turns.cf --with switch=sw.csv
+    cf-distance --per process turns.cf >p.cf
+    cf-distance --per thread turns.cf >t.cf
+    quiet bash -c 'cf-merge --renumber p.cf p.cf | cf-mrc'
+    quiet bash -c 'cf-merge --interleave --renumber t.cf t.cf | cf-mrc'
+    run -0 --separate-stderr bash -c 'cf-merge --interleave p.cf | cf-mrc'
+    has 'column dist was made before cf-merge' "$stderr"
+    # one input by time is as it was
+    quiet bash -c 'cf-merge all.cf | cf-mrc'
 }

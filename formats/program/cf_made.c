@@ -176,6 +176,23 @@ void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t 
 
 /* ---- several ---- */
 
+const char cf_before[] = "before";
+
+void cf_before_check(const struct cf_tool *t, const struct cf_header *h, unsigned column,
+                     int *warned)
+{
+    const struct found f = find(h, column);
+    const char *before = f.name ? cf_header_fact(h, f.name, cf_before) : NULL;
+
+    if (!before || *warned)
+        return;
+    *warned = 1;
+    cf_warn(t,
+            "column %s was made before %s put the accesses of several recordings or threads among "
+            "each other: it is of each of them alone: run %s after %s",
+            f.name, before, f.by, before);
+}
+
 /* The facts of a column but who stated them, for people; NULL where there are none. That of time is
    the header's clock. */
 static char *facts_of(const struct cf_tool *t, const struct cf_header *h, unsigned column)
@@ -209,6 +226,7 @@ void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_h
 
         if (!facts)
             continue;
+        cf_before_check(t, h, column, &mix->before[i]);
         a = find(h, column);
         for (unsigned k = i + 1; k < MIXED; k++) {
             if (!mix->column[k] || mix->warned >> MIXED & 1)

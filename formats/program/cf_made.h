@@ -64,6 +64,14 @@ void cf_made_outdate_cost(const struct cf_header *h, struct cf_writer *w);
 const char *cf_made_differ(const struct cf_header *a, const struct cf_header *b,
                            const char *column);
 
+/* The fact of a column whose values depend on the accesses before: it was made before this program
+   put the accesses of several recordings or threads among each other, and is of each alone. */
+extern const char cf_before[];
+
+/* Warns, unless `*warned`, where a header states that of a column that is used. */
+void cf_before_check(const struct cf_tool *t, const struct cf_header *h, unsigned column,
+                     int *warned);
+
 enum { CF_MIXED = 10 };
 
 /* For programs that make one result of several columns or streams. */
@@ -71,9 +79,10 @@ struct cf_mix {
     unsigned column[CF_MIXED]; /* those that the result is made of; 0: none */
     char *facts[CF_MIXED];     /* of each in the streams so far, or NULL */
     unsigned warned;
+    int before[CF_MIXED]; /* for cf_before_check() */
 };
 
-/* Warns where two of the columns were made of different machines, and where the facts of a column
+/* cf_before_check(); warns where two of the columns were made of different machines, and where the facts of a column
    are others than in an earlier header, each once. Where a header states none, nothing is said. */
 void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_header *h);
 void cf_mix_free(struct cf_mix *mix);

@@ -33,6 +33,7 @@ struct latency {
     uint64_t *space;
     struct sum sum[CF_LATENCY_KEYS];
     uint8_t warned[CF_LATENCY_KEYS];
+    int before;               /* for cf_before_check() */
     struct cf_made made;      /* column cost */
     struct cf_aside unplaced; /* rows that wait for the accesses of their time */
     int order_warned;         /* that accesses between these are missing */

@@ -193,6 +193,9 @@ void output_flush(struct output *out);
    they come. */
 void merge_facts(struct merge *m, const char *input, const struct cf_header *h, int began);
 
+/* States of columns that depend on the order of accesses that they were made in another one. */
+void merge_outdate(struct merge *m);
+
 /* ---- the three ways ---- */
 
 void merge_by_time(struct merge *m);

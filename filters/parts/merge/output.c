@@ -93,6 +93,7 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
 
     merge_facts(out->merge, s->input->name, h, out->began);
     if (!out->began) {
+        merge_outdate(out->merge);
         out->began = 1;
         out->clock_unit = cf_tool_text(&out->merge->tool, "%s", unit);
         out->clock_hz = h->clock_hz;
