@@ -82,8 +82,9 @@ struct cf_mix {
     int before[CF_MIXED]; /* for cf_before_check() */
 };
 
-/* cf_before_check(); warns where two of the columns were made of different machines, and where the facts of a column
-   are others than in an earlier header, each once. Where a header states none, nothing is said. */
+/* cf_before_check(); warns where two of the columns were made of different machines, and where the
+   facts of a column are others than in an earlier header, each once. Where a header states none,
+   nothing is said. */
 void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_header *h);
 void cf_mix_free(struct cf_mix *mix);
 

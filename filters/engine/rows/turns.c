@@ -116,15 +116,16 @@ static void accesses(struct cf_turns_sum *t, const struct cf_frame *f)
     uint64_t pid = 0, tid = 0;
     const uint32_t *pids = cf_frame_constant(f, CF_PID, &pid) ? NULL : cf_late_values(f, CF_PID);
     const uint32_t *tids = cf_frame_constant(f, CF_TID, &tid) ? NULL : cf_late_values(f, CF_TID);
-    const uint64_t *time = pids || tids ? cf_late_values(f, CF_TIME) : NULL;
+    const uint32_t *first = pids ? pids : tids, *second = tids ? tids : pids;
+    const uint64_t *time = first ? cf_late_values(f, CF_TIME) : NULL;
 
     tid = tid ? tid : pid;
-    if (!time) {
+    if (!time || !second) {
         accessed(t, pid, tid, f->last);
         return;
     }
     for (uint32_t i = 0, to; i < f->rows; i = to) {
-        to = cf_cores_same(pids ? pids : tids, tids ? tids : pids, i, f->rows);
+        to = cf_cores_same(first, second, i, f->rows);
         pid = pids ? pids[i] : pid;
         accessed(t, pid, tids ? tids[i] : tid ? tid : pid, time[to - 1]);
     }
