@@ -639,3 +639,12 @@ rows_of_parts() { # TABLE COLUMNS N FILE...
     make_stream empty none.cf
     cf-cat --part 2/2 none.cf | cf-cat --verify
 }
+
+@test "--info: instructions of processors that an emulator runs by turns, and of a program begun anew" {
+    # 1 waits from 100 to 150, and begins another program at 170
+    printf 'time,pid,tid,cpu,count\n0,1,1,0,0\n100,2,2,1,0\n150,1,1,0,100\n170,1,1,0,0\n' >switch.csv
+    printf 'time,pid,tid,cpu,addr\n1,1,1,0,0\n149,2,2,1,0\n180,1,1,0,0\n' | stream a.cf --with switch=switch.csv
+    run -0 cf-cat --info a.cf
+    has 'pid: 1, name: "", accesses: 2, instructions: 130}'
+    has 'pid: 2, name: "", accesses: 1, instructions: 49}'
+}

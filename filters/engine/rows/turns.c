@@ -72,8 +72,9 @@ static int begin(struct cf_turns_sum *t, const struct cf_turn *new, uint32_t tid
         *at = t->turns;
     }
     turn = &t->turn[*at - 1];
-    /* it waited meanwhile, for one on another processor of an emulator that runs them by turns */
-    if (new->count >= turn->count &&new->count - turn->count < until - turn->since)
+    /* it waited meanwhile, for one on another processor of an emulator that runs them by turns; a
+       program that is begun anew counts from 0 */
+    if (new->count > turn->count &&new->count - turn->count < until - turn->since)
         until = turn->since + new->count - turn->count;
     if (end(t, turn, until) != 0)
         return -1;

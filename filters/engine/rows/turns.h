@@ -2,8 +2,8 @@
 /*
  * turns.h - for how long each process ran, by table switch: a turn ends where another begins on the
  * same processor, or the same thread's next one. The one that still lasts at the end of a segment
- * lasts until then; where there are several processors, that is when the last of them ended, so each
- * turn ends with its thread's last access.
+ * lasts until then; where there are several processors, each ends with its thread's last access, as
+ * the segment's end is that of one of them.
  *
  * Of accesses nothing is decoded on one processor, else time, pid and tid, where these change in a
  * frame. Memory: 130 to 260 bytes a thread, 43 to 85 a processor and a process.
