@@ -59,29 +59,30 @@ static int end(struct cf_turns_sum *t, struct cf_turn *turn, uint64_t time)
     return 0;
 }
 
-static int begin(struct cf_turns_sum *t, const struct cf_turn *new, uint32_t tid)
+static int begin(struct cf_turns_sum *t, const struct cf_turn *next, uint32_t tid)
 {
-    uint64_t *at = cf_counts_at(t->thread, new->pid, tid), *on = cf_counts_at(t->cpu, 0, new->cpu);
-    uint64_t until = new->since;
+    uint64_t *at = cf_counts_at(t->thread, next->pid, tid),
+             *on = cf_counts_at(t->cpu, 0, next->cpu);
+    uint64_t until = next->since;
     struct cf_turn *turn;
 
     if (!at || !on || cf_array_room(&t->turn, &t->room, t->turns + 1, sizeof(*turn)) != 0)
         return -1;
     if (!*at) {
-        t->turn[t->turns++] = (struct cf_turn){.pid = new->pid};
+        t->turn[t->turns++] = (struct cf_turn){.pid = next->pid};
         *at = t->turns;
     }
     turn = &t->turn[*at - 1];
     /* it waited meanwhile, for one on another processor of an emulator that runs them by turns; a
        program that is begun anew counts from 0 */
-    if (new->count > turn->count &&new->count - turn->count < until - turn->since)
-        until = turn->since + new->count - turn->count;
+    if (next->count > turn->count && next->count - turn->count < until - turn->since)
+        until = turn->since + next->count - turn->count;
     if (end(t, turn, until) != 0)
         return -1;
-    if (*on && t->turn[*on - 1].cpu == new->cpu &&end(t, &t->turn[*on - 1], new->since) != 0)
+    if (*on && t->turn[*on - 1].cpu == next->cpu && end(t, &t->turn[*on - 1], next->since) != 0)
         return -1;
     *on = *at;
-    *turn = *new;
+    *turn = *next;
     return 0;
 }
 
@@ -92,13 +93,13 @@ static int switches(struct cf_turns_sum *t, const struct cf_frame *f)
     const uint32_t *cpu = cf_late_values(f, CF_CPU);
 
     for (uint32_t i = 0; time && pid && i < f->rows; i++) {
-        const struct cf_turn new = {.pid = pid[i],
-                                    .cpu = cpu ? cpu[i] : 0,
-                                    .lasts = 1,
-                                    .since = time[i],
-                                    .count = count ? count[i] : time[i]};
+        const struct cf_turn next = {.pid = pid[i],
+                                     .cpu = cpu ? cpu[i] : 0,
+                                     .lasts = 1,
+                                     .since = time[i],
+                                     .count = count ? count[i] : time[i]};
 
-        if (begin(t, &new, tid ? tid[i] : pid[i]) != 0)
+        if (begin(t, &next, tid ? tid[i] : pid[i]) != 0)
             return -1;
     }
     return 0;
