@@ -49,6 +49,7 @@ fail() {
 last() {
     cf-cat --info "$1" | sed -n 's/^ *"access": .*, last: \([0-9]*\),.*/\1/p'
 }
+clock() { cf-cat --info "$1" | grep '^clock:'; }
 instructions=$(($(last "$program") + 1))
 
 # retimed CPU: accesses of one CPU, in the times that follow from their costs; and the sums of these
@@ -77,9 +78,8 @@ pass() {
         cf-select -q --cpu "$k" "$d/pipe$k" | retimed "next$k" &
         job+=($!)
     done
-    # that the co-runners have fewer columns than the program is no matter
-    { cf-merge -q --schedule fifo --cores 4 "$d/0.cf" "$d"/part[123].cf 2>"$d/messages" ||
-        { cat "$d/messages" >&2; false; }; } |
+    # with what options the co-runners' column hit was made is no matter, as it is made anew
+    cf-merge -q --force --schedule fifo --cores 4 "$d/0.cf" "$d"/part[123].cf |
         cf-cache -q -m "$machine" --frames sequential "$@" | tee "$d"/pipe[123] >"$d/pipe0"
     for k in 0 1 2 3; do
         wait "${job[k]}"
@@ -90,6 +90,8 @@ pass() {
 
 # The first guess: each as fast as alone. Lists of pages that name the co-runners' alone are no matter then.
 cf-cache -q -m "$machine" --frames sequential "$@" "$program" 2>"$d/messages" | retimed 0 || fail "$(<"$d/messages")"
+[[ $(clock "$corunner") == "$(clock "$d/0.cf")" ]] ||
+    fail "the co-runner's times have another clock: give what cf-latency --retime has written, of the same machine"
 mkfifo "$d"/pipe{0..3}
 now=$(runtime)
 end=$(last "$d/0.cf")

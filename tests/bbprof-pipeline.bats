@@ -106,6 +106,8 @@ END
     [[ $stderr == "bbprof-beside.sh: p.cf: takes "*"the co-runner ends after 29999"?": record more of it" ]] || fail "$stderr"
     PASSES=1 UNSETTLED=1 run -1 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf
     has "it does not settle" "$stderr"
+    run -1 --separate-stderr "$beside" -c many.cf m.yaml p.cf
+    has "the co-runner's times have another clock" "$stderr"
     run -2 --separate-stderr "$beside" m.yaml
     has "bbprof-beside.sh [-c CORUNNER.cf]" "$stderr"
     run -1 --separate-stderr "$beside" -c nothing.cf m.yaml p.cf
