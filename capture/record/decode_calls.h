@@ -10,9 +10,9 @@
  * changes nothing, as on the real stack. The idea is callgrind's (Weidendorfer, Kowarschik,
  * Trinitis: A Tool Suite for Simulation Based Analysis of Memory Access Behavior, ICCS 2004).
  *
- * A pointer that is not near the frames is on another stack. Where one of that stack's calls returns
- * to, its context goes on; else one begins, below the current context, and what was there is over.
- * So it needs no notice of stacks that are freed, and none of contexts that end.
+ * A pointer that is not near the frames is on another stack. Where one of that stack's calls
+ * returns to, its context goes on; else one begins, below the current context, and what was there
+ * is over. So it needs no notice of stacks that are freed, and none of contexts that end.
  *
  * The tree is the calling context tree of Ammons, Ball and Larus, "Exploiting Hardware Performance
  * Counters with Flow and Context Sensitive Profiling" (PLDI 1997), with call sites for procedures:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache_parts.h - parts of cf-cache: its options (options.c), those that name a level (levels.c),
- * those that change column hit, as a text (hit_options.c), accesses by physical address (placed.c, colours.c), the summary (summary.c), that by several
- * threads (jobs.c) or parts (partial.c, sets.c, part.c), and what the modelled caches hold, as the
- * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
- * Invisible", section 6; snapshot.c).
+ * those that change column hit, as a text (hit_options.c), accesses by physical address (placed.c,
+ * colours.c), the summary (summary.c), that by several threads (jobs.c) or parts (partial.c,
+ * sets.c, part.c), and what the modelled caches hold, as the stream of snapshots that a shutter
+ * reading their tags would have made (CacheFlow, "Observing the Invisible", section 6; snapshot.c).
  *
  * Physical addresses are those of the trace, or of frames that processes get as they touch pages
  * (frames.h). Periods are counted from the first access. A snapshot is taken at the end of each,
