@@ -200,7 +200,7 @@ END
     cf-capture csv -q --table line l.csv >lines.cf
     for f in lines.cf /dev/null missing.cf; do
         run -1 --separate-stderr cf-report -q -m "$M" "$f"
-        is "" "$output"
+        is ""
         [[ ${#stderr_lines[@]} == 1 ]] || fail "$stderr"
     done
     run -1 --separate-stderr cf-report -q -m "$M" --html out.html lines.cf
@@ -445,7 +445,7 @@ END
 @test "a recording without accesses: no page, and a word" {
     printf 'time,op,addr,size\n' | stream none.cf
     run -0 --separate-stderr cf-report -m $M --html none.html none.cf
-    is "" "$output"
+    is ""
     has 'none.cf: no accesses were recorded, or kept: there is no page' "$stderr"
     [[ ! -e none.html ]]
 }
