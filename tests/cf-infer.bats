@@ -179,16 +179,16 @@ conflicting() { # conflicting N
     ! grep -q 'shared' said || fail "told by two" "$(cat said)"
 }
 
+# claims LEVEL...: claims.yaml, a machine to be assumed
+claims() {
+    printf '%s\n' 'line_size: 64' 'levels:' "${@/#/  - }" >claims.yaml
+}
+
 @test "inclusion: not inclusive where a line that is visited all the time never misses, else not told" {
     for r in 0 1 2; do echo "inclusion,7,$r,2,32,0,90"; done | relations not.cf
     grep -q 'Of L2, measured: not inclusive\. Assumed: .* of L2 .*inclusion' said
     ! grep -q 'inclusion:' said || fail "told" "$(cat said)"
-    cat >claims.yaml <<'END'
-line_size: 64
-levels:
-  - {name: L1D, kind: data, size: 32KiB, ways: 8}
-  - {name: L2, kind: unified, size: 512KiB, ways: 8, inclusion: inclusive}
-END
+    claims '{name: L1D, kind: data, size: 32KiB, ways: 8}' '{name: L2, kind: unified, size: 512KiB, ways: 8, inclusion: inclusive}'
     cf-infer -q --assume ./claims.yaml not.cf | grep 'name: L2' >l2
     ! grep 'inclusion:' l2 || fail "assumed against what was measured"
     for r in 0 1 2; do echo "inclusion,7,$r,2,32,8,90"; done | relations lost.cf
@@ -485,12 +485,7 @@ END
     probe own.cf machine=model:x rows=own.rows
     told own.cf | grep -qx 'L2 size 24576'
     # of one that is not exclusive it is not known whether it is inclusive, unless that was measured, too
-    cat >claims.yaml <<'END'
-line_size: 64
-levels:
-  - {name: L1, kind: unified, size: 8KiB, ways: 2}
-  - {name: L2, kind: unified, size: 24KiB, ways: 12, inclusion: inclusive}
-END
+    claims '{name: L1, kind: unified, size: 8KiB, ways: 2}' '{name: L2, kind: unified, size: 24KiB, ways: 12, inclusion: inclusive}'
     cf-infer -q own.cf | tr -s '\n ' ' ' | grep -q 'Of L2, measured: not exclusive\. .*of L2 .*inclusion, '
     cf-infer -q own.cf | grep 'name: L2' >l2
     ! grep 'inclusion:' l2 || fail "told"
