@@ -440,6 +440,13 @@ strings() {
     cf-rank -q --by op --value misses,hits --dist 512 in.cf >want
     cf-distance --bound 511 "$ROOT/samples/sort.cf" | cf-rank -q --by op --value misses,hits --dist 512 | same want -
     cf-cat --slice 0-100 "$ROOT/samples/sort.cf" | cf-distance --bound 500 | cf-rank -q --by op --value misses --dist 512 >few
+    # of which nothing is stated, also in parts
+    cf-distance "$ROOT/samples/sort.cf" | cf-cat --slice 0-9999 --csv | cf-capture csv -q -c instructions -o csv.cf
+    for said in '' '-j 2'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr cf-rank $said --by op --value misses --dist 512 csv.cf
+        [[ $(grep -c -- '--dist: the header does not state of what sets the distances are' <<<"$stderr") == 1 ]] || fail "$stderr"
+    done
     # operations that have no distance
     printf 'op,addr,source,insns\nifetch,64,a.c:1,3\nload,64,a.c:1,0\nload,64,a.c:1,0\n' | stream fetch.cf
     said=': 2 accesses have no distance, and count neither as misses nor as hits: cf-distance --for says which operations have one'

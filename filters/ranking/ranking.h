@@ -68,6 +68,7 @@ struct cf_sums {
     uint64_t no_level; /* accesses of which no more is known than that the first level missed, */
     uint64_t no_dist;  /* that column dist does not count, */
     uint64_t no_hit;   /* and of which is not known whether they missed */
+    int unstated;      /* of which sets distances are, is not stated */
 };
 
 /* As before any option: accesses. */

@@ -431,6 +431,9 @@ void cf_sums_remarks(const struct cf_sums *s)
                 "what served %" PRIu64 " accesses is not known (level 0): they count neither as "
                 "misses nor as hits, but in the ratio as accesses",
                 s->no_hit);
+    if (s->unstated && !s->tool->quiet)
+        cf_warn(s->tool, "--dist: the header does not state of what sets the distances are: they "
+                         "are taken for those of one: run cf-distance again");
     if (s->no_dist)
         cf_warn(s->tool,
                 "%" PRIu64 " accesses have no distance, and count neither as misses nor as hits: "
@@ -445,6 +448,7 @@ int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
         s->missed_by |= s->level_given ? 0 : cf_missed_by(f);
         count_no_hit(s, f);
     }
+    s->unstated |= s->dist_given && !cf_header_fact(f->header, "dist", "sets");
     for (unsigned v = 0; v < s->count; v++) {
         if (cf_sums_listed(s, v))
             continue;
