@@ -170,6 +170,8 @@ static void record(struct capture *k)
     cf_fine_stop(k->fine);
     if (!k->failed && cf_records_read(k->records, now_ns(), UINT64_MAX) == 0)
         take(k, 1);
+    if (!k->failed && cf_perf_rows_untold(&k->samples, cf_records_untold(k->records)) != 0)
+        k->failed = 1;
     if (k->failed)
         cf_writer_cut(k->writer);
 }

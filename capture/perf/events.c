@@ -70,6 +70,7 @@ static void common(struct perf_event_attr *a)
     a->exclude_kernel = 1;
     a->exclude_hv = 1;
     a->sample_id_all = 1;
+    a->read_format = PERF_FORMAT_LOST;
     a->use_clockid = 1;
     a->clockid = CLOCK_MONOTONIC;
 }
@@ -230,6 +231,11 @@ void cf_perf_print(FILE *out, const struct cf_perf_event *e)
 
 int cf_perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
+    const long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+    if (fd >= 0 || errno != EINVAL || !(attr->read_format & PERF_FORMAT_LOST))
+        return (int)fd;
+    attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* Linux has it since 6.0 */
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 

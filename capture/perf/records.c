@@ -42,6 +42,7 @@ struct cf_records {
     uint64_t now, sure; /* when the last reading began; records before that are all there, */
     uint64_t handed;    /* and before that all were handed out */
     uint64_t number, bad;
+    uint64_t lost, told; /* by events that were removed; by records */
     int sorted;
     struct cf_aux_clock clock; /* when the last reading began */
 };
@@ -167,6 +168,8 @@ static int hold(struct cf_records *r, size_t at, const struct perf_event_header 
     }
     if (cf_array_room(&r->held, &r->room, r->count + 1, sizeof *r->held) != 0)
         return -1;
+    if (h->type == PERF_RECORD_LOST && h->size >= sizeof *h + 16 + TRAILER)
+        r->told += cf_record_word(p + sizeof *h + 8);
     r->held[r->count++] = (struct held){.time = cf_record_word(sample ? p + 32 : p + h->size - 24),
                                         .number = r->number++,
                                         .at = at,
@@ -263,6 +266,23 @@ int cf_records_read(struct cf_records *r, uint64_t now, uint64_t known)
     return 0;
 }
 
+/* What an event and those that inherit it had no room for. */
+static uint64_t lost(int fd)
+{
+    uint64_t value[2]; /* the count of the event; PERF_FORMAT_LOST */
+
+    return read(fd, value, sizeof value) == (ssize_t)sizeof value ? value[1] : 0;
+}
+
+uint64_t cf_records_untold(const struct cf_records *r)
+{
+    uint64_t all = r->lost;
+
+    for (size_t i = 0; i < r->events; i++)
+        all += lost(r->event[i].fd);
+    return all > r->told ? all - r->told : 0;
+}
+
 void cf_records_remove(struct cf_records *r, int fd)
 {
     for (size_t i = 0; i < r->rings; i++)
@@ -277,6 +297,7 @@ void cf_records_remove(struct cf_records *r, int fd)
             memmove(&r->event[i], &r->event[i + 1], (--r->events - i) * sizeof *r->event);
             break;
         }
+    r->lost += lost(fd);
     close(fd);
 }
 

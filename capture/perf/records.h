@@ -97,6 +97,10 @@ int cf_records_next(struct cf_records *r, int all, struct cf_record *record);
 /* All records of before this time have been handed out, or are there. */
 uint64_t cf_records_sure(const struct cf_records *r);
 
+/* Records that the kernel had no room for and has no record of: it writes how many were lost before
+   the next one that has room. 0 of kernels before Linux 6.0, which do not count them elsewhere. */
+uint64_t cf_records_untold(const struct cf_records *r);
+
 /* Records that are none, or are of unknown events. */
 uint64_t cf_records_bad(const struct cf_records *r);
 

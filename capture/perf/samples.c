@@ -157,6 +157,16 @@ static int note(struct cf_perf_rows *s, const struct cf_record *r, uint64_t coun
     return cf_writer_rows(s->out, CF_LOST, 1, v, 6, NULL);
 }
 
+int cf_perf_rows_untold(struct cf_perf_rows *s, uint64_t count)
+{
+    const struct cf_values v[] = {{CF_TIME, NULL, cf_perf_rows_time(s)},
+                                  {CF_COUNT, NULL, count},
+                                  {CF_LABEL, NULL, cf_writer_string(s->out, "lost")}};
+
+    s->lost += count;
+    return count ? cf_writer_rows(s->out, CF_LOST, 1, v, 3, NULL) : 0;
+}
+
 /* Of a part of a trace: how many samples were lost is not known. */
 static int note_trace(struct cf_perf_rows *s, const struct cf_record *r)
 {

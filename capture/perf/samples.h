@@ -37,6 +37,8 @@ void cf_perf_rows_free(struct cf_perf_rows *s);
 int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r);
 /* A record that is no sample. */
 int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r);
+/* So many more records were lost, it is not known where. */
+int cf_perf_rows_untold(struct cf_perf_rows *s, uint64_t count);
 /* Writes the rows of accesses that are kept. */
 int cf_perf_rows_put(struct cf_perf_rows *s);
 
