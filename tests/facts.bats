@@ -153,10 +153,10 @@ warns() {
     warns "column class is of machine 'm' (cf-classify), column hit of 'n' (cf-cache)" cf-cache -m ./n.yaml all.cf
     warns "column cost is of machine 'm' (cf-latency), column hit of 'n' (cf-cache)" cf-cache -m ./n.yaml all.cf
     # another description of that name, with its caches
-    warns "different descriptions of machine 'm', with the caches L1 1024/2/64/1 lru and L1 2048/2/64/1 lru" \
+    warns "column hit is of caches 'L1 1024/2/64/1 lru' (cf-cache), column cost of 'L1 2048/2/64/1 lru' (cf-latency): give both the same -m" \
         cf-latency -m ./big.yaml hit.cf
-    warns "column hit is of 2 cores (cf-cache), column class of 1 (cf-classify)" cf-classify --cores 1 -m ./m.yaml hit.cf
-    warns "column hit is of 2 cores (cf-cache), column cost of 1 (cf-latency)" cf-latency --cores 1 -m ./m.yaml hit.cf
+    warns "column hit is of cores '2' (cf-cache), column class of '1' (cf-classify)" cf-classify --cores 1 -m ./m.yaml hit.cf
+    warns "column hit is of cores '2' (cf-cache), column cost of '1' (cf-latency)" cf-latency --cores 1 -m ./m.yaml hit.cf
     # once, however many segments
     warns "column hit is of machine 'm'" cf-latency -m ./n.yaml hit.cf hit.cf
 }
@@ -176,8 +176,10 @@ warns() {
     quiet cf-latency --level-column level -m ./n.yaml b.cf
     warns "(another program)" cf-latency -m ./n.yaml b.cf
     # of what is stated, the rest is no matter
-    make_stream through x hit machine n hit cores many <hand.cf >b.cf
+    make_stream through x hit machine n <hand.cf >b.cf
     quiet cf-latency -m ./n.yaml b.cf
+    make_stream through x hit machine n hit cores many <hand.cf >b.cf
+    warns "column hit is of cores 'many' (another program)" cf-latency -m ./n.yaml b.cf
     make_stream through x hit cores 7 <hand.cf >b.cf
     quiet cf-latency -m ./n.yaml b.cf
 }
@@ -416,7 +418,7 @@ options() {
 @test "columns of models with other options, in one stream and in several" {
     cf-cache -m ./m.yaml a.cf >hit.cf
     cf-cache -m ./m.yaml --prefetch next-line a.cf >next.cf
-    local said="column hit is of a model with prefetch next-line:L1 (cf-cache), column class of one with no such options (cf-classify)"
+    local said="column hit is of options 'prefetch next-line:L1' (cf-cache), column class of 'none' (cf-classify)"
     warns "$said" cf-classify -m ./m.yaml next.cf
     mv out class.cf
     warns "$said" cf-rank -q --by op --value misses,l1-misses class.cf
@@ -546,10 +548,10 @@ samples() {
 @test "class and class_behind by different rules: cf-classify, cf-report" {
     cf-classify -q -m leon4-n2x --rule leon4 a.cf >leon4.cf
     quiet cf-report -m leon4-n2x --leon4 leon4.cf
-    warns "column class_behind is by rule leon4 (cf-classify), column class by rule hill (cf-classify)" \
+    warns "column class_behind is of rule 'leon4' (cf-classify), column class of 'hill' (cf-classify)" \
         cf-classify -q -m leon4-n2x leon4.cf
     mv out both.cf
-    warns "column class is by rule hill (cf-classify), column class_behind by rule leon4 (cf-classify)" \
+    warns "column class is of rule 'hill' (cf-classify), column class_behind of 'leon4' (cf-classify)" \
         cf-report -m leon4-n2x --leon4 both.cf
     quiet cf-classify -q -m leon4-n2x --rule leon4 both.cf
     warns "column class_behind is of machine 'LEON4-N2X'" cf-classify -q -m ./m.yaml leon4.cf

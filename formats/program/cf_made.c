@@ -9,8 +9,6 @@
 /* Stage is of the machine of level: one program adds both. */
 static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST, CF_LEVEL};
 
-static const char of[] = "of", earlier_hit[] = "an earlier hit";
-
 enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = CF_MIXED };
 
 void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_machine *m,
@@ -53,102 +51,90 @@ void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned col
         (void)cf_writer_fact(w, name, "options", made->options);
 }
 
-/* ---- a column that was found ---- */
+/* ---- columns beside each other ---- */
+
+enum kind { MACHINE, CACHES, CORES, OPTIONS, RULE, LATENCY, COLUMN, OF, KINDS };
+
+/* What columns of models state. `absent` is what a column without it has, NULL where nothing is
+   known then; `advice`, where two columns of one stream can be held against each other, is what to
+   do when they differ. */
+static const struct {
+    const char *key, *absent, *advice;
+} kinds[KINDS] = {
+    [MACHINE] = {"machine", NULL, "give both the same -m"},
+    [CACHES] = {"caches", NULL, "give both the same -m"},
+    [CORES] = {"cores", NULL, "give both the same --cores"},
+    [OPTIONS] = {"options", "none", "what is made of both mixes the two"},
+    [RULE] = {"rule", NULL, "what is made of both mixes the two"},
+    [LATENCY] = {"latency", "", NULL},
+    [COLUMN] = {"column", "", NULL},
+    [OF] = {"of", "", NULL},
+};
+
+static const char *fact(const struct cf_header *h, const char *column, enum kind k)
+{
+    const char *value = cf_header_fact(h, column, kinds[k].key);
+
+    return value ? value : kinds[k].absent;
+}
 
 /* As a header states it. */
 struct found {
     unsigned column;
-    const char *name, *by, *machine, *caches, *options, *rule, *of;
-    uint64_t cores; /* 0: not stated */
+    const char *name, *by, *value[KINDS];
 };
-
-static const char *options_of(const struct cf_header *h, unsigned column)
-{
-    const char *options = cf_header_fact(h, cf_column_name(column), "options");
-
-    return options ? options : "";
-}
 
 static struct found find(const struct cf_header *h, unsigned column)
 {
     struct found f = {.column = column, .name = cf_column_name(column)};
 
-    f.options = options_of(h, column);
-    f.rule = cf_header_fact(h, f.name, "rule");
-    f.of = cf_header_fact(h, f.name, of);
     f.by = cf_header_fact(h, f.name, "by");
     f.by = f.by ? f.by : "another program";
-    f.machine = cf_header_fact(h, f.name, "machine");
-    f.caches = cf_header_fact(h, f.name, "caches");
-    if (cf_header_number(h, f.name, "cores", &f.cores) < 0)
-        f.cores = 0;
+    for (enum kind k = 0; k < KINDS; k++)
+        f.value[k] = fact(h, f.name, k);
     return f;
 }
 
-/* Of one model: whether it was asked the same. */
-static int compare_kinds(const struct cf_tool *t, const struct found *a, const struct found *b)
-{
-    if (a->rule && b->rule && strcmp(a->rule, b->rule) != 0)
-        cf_warn(t,
-                "column %s is by rule %s (%s), column %s by rule %s (%s): what is made of both "
-                "mixes the two",
-                a->name, a->rule, a->by, b->name, b->rule, b->by);
-    else if ((a->of && b->column == CF_HIT) || (b->of && a->column == CF_HIT))
-        cf_warn(t, "column cost is of an earlier column hit than the one that is there: run "
-                   "cf-latency again");
-    else
-        return 0;
-    return 1;
-}
-
-/* Warns where the two disagree; 1 when they do. What one of them does not state, is no matter; but
-   options are stated wherever there are some. */
+/* Warns where the two disagree; 1 when they do. Where one of them states no machine, it is no
+   matter. */
 static int compare(const struct cf_tool *t, const struct found *a, const struct found *b)
 {
-    if (!a->machine || !b->machine)
+    if (!a->value[MACHINE] || !b->value[MACHINE])
         return 0;
-    if (strcmp(a->machine, b->machine) != 0)
-        cf_warn(t,
-                "column %s is of machine '%s' (%s), column %s of '%s' (%s): give both the same -m",
-                a->name, a->machine, a->by, b->name, b->machine, b->by);
-    else if (a->caches && b->caches && strcmp(a->caches, b->caches) != 0)
-        cf_warn(t,
-                "columns %s (%s) and %s (%s) are of different descriptions of machine '%s', with "
-                "the caches %s and %s: give both the same -m",
-                a->name, a->by, b->name, b->by, a->machine, a->caches, b->caches);
-    else if (a->cores && b->cores && a->cores != b->cores)
-        cf_warn(t,
-                "column %s is of %llu cores (%s), column %s of %llu (%s): give both the same "
-                "--cores",
-                a->name, (unsigned long long)a->cores, a->by, b->name, (unsigned long long)b->cores,
-                b->by);
-    else if (strcmp(a->options, b->options) != 0)
-        cf_warn(t,
-                "column %s is of a model with %s (%s), column %s of one with %s (%s): what is made "
-                "of both mixes the two",
-                a->name, *a->options ? a->options : "no such options", a->by, b->name,
-                *b->options ? b->options : "no such options", b->by);
-    else
-        return compare_kinds(t, a, b);
+    for (enum kind k = 0; k < KINDS; k++) {
+        const char *x = a->value[k], *y = b->value[k];
+
+        if (!kinds[k].advice || !x || !y || strcmp(x, y) == 0)
+            continue;
+        cf_warn(t, "column %s is of %s '%s' (%s), column %s of '%s' (%s): %s", a->name, kinds[k].key, x,
+                a->by, b->name, y, b->by, kinds[k].advice);
+        return 1;
+    }
+    if (!(*a->value[OF] && b->column == CF_HIT) && !(*b->value[OF] && a->column == CF_HIT))
+        return 0;
+    cf_warn(t, "column cost is of an earlier column hit than the one that is there: run cf-latency "
+               "again");
     return 1;
 }
 
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but)
 {
-    const struct found ours = {.column = column,
-                               .name = cf_column_name(column),
-                               .by = made->tool->name,
-                               .machine = made->machine,
-                               .caches = made->caches,
-                               .options = made->from      ? options_of(h, made->from)
-                                          : made->options ? made->options
-                                                          : "",
-                               .rule = made->rule,
-                               .cores = made->cores};
     const unsigned own[] = {column, 0};
+    struct found ours = {.column = column, .name = cf_column_name(column), .by = made->tool->name};
+    char cores[24];
 
-    made->options = ours.options;
+    snprintf(cores, sizeof(cores), "%u", made->cores);
+    if (made->from)
+        made->options = cf_header_fact(h, cf_column_name(made->from), kinds[OPTIONS].key);
+    for (enum kind k = 0; k < KINDS; k++)
+        ours.value[k] = kinds[k].absent;
+    ours.value[MACHINE] = made->machine;
+    ours.value[CACHES] = made->caches;
+    ours.value[CORES] = made->cores ? cores : NULL;
+    ours.value[RULE] = made->rule;
+    if (made->options && *made->options)
+        ours.value[OPTIONS] = made->options;
     for (unsigned i = 0; i < MODELLED; i++) {
         const struct found theirs = find(h, modelled[i]);
         const unsigned *replaced = but ? but : own;
@@ -158,6 +144,16 @@ void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned col
         if (!*replaced && !(made->warned >> i & 1) && compare(made->tool, &theirs, &ours))
             made->warned |= 1u << i;
     }
+}
+
+const char *cf_made_differ(const struct cf_header *a, const struct cf_header *b, const char *column)
+{
+    if (!fact(a, column, MACHINE) || !fact(b, column, MACHINE))
+        return NULL;
+    for (enum kind k = 0; k < KINDS; k++)
+        if (kinds[k].absent && strcmp(fact(a, column, k), fact(b, column, k)) != 0)
+            return kinds[k].key;
+    return NULL;
 }
 
 void cf_made_pages(const struct cf_tool *t, const struct cf_header *h, uint64_t *page_size)
@@ -308,21 +304,5 @@ void cf_made_outdate_cost(const struct cf_header *h, struct cf_writer *w)
         else
             (void)cf_writer_fact(w, cost, f->key, f->value);
     }
-    (void)cf_writer_fact(w, cost, of, earlier_hit);
-}
-
-const char *cf_made_differ(const struct cf_header *a, const struct cf_header *b, const char *column)
-{
-    static const char *const keys[] = {"options", "latency", "column", of};
-
-    if (!cf_header_fact(a, column, "machine") || !cf_header_fact(b, column, "machine"))
-        return NULL;
-    for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-        const char *one = cf_header_fact(a, column, keys[i]);
-        const char *two = cf_header_fact(b, column, keys[i]);
-
-        if (strcmp(one ? one : "", two ? two : "") != 0)
-            return keys[i];
-    }
-    return NULL;
+    (void)cf_writer_fact(w, cost, kinds[OF].key, "an earlier hit");
 }
