@@ -293,6 +293,7 @@ warns() {
     warns "${said/class and hit/hit and level}" cf-rank -q --by op --value misses --before hit.cf level.cf
     # of the same level, and no misses
     quiet cf-rank -q --by op --value misses --level 1 hit.cf class.cf
+    warns "${said/class and hit/hit and level}" cf-rank -q --by op --value misses --level 1 --before hit.cf level.cf
     quiet cf-rank -q --by op --value l1-misses hit.cf class.cf
     quiet cf-rank -q --by op hit.cf class.cf
     quiet cf-heatmap -q --csv hit.cf class.cf
