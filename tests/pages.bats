@@ -489,7 +489,7 @@ END
 
 @test "the report: tables, curve and map of it, and colours that can be read" {
     awk 'BEGIN { print "time,pid,tid,op,addr,size,region,page,function,source"
-        for (i = 0; i < 4000; i++) printf "%d,7,7,load,%d,8,[heap],%d,\"<b>f\",x.c:1\n", i, i * 32, int(i * 32 / 4096) }' | stream map.cf
+        for (i = 0; i < 4000; i++) printf "90071992547499%04d,7,7,load,%d,8,[heap],%d,\"<b>f\",x.c:1\n", i + 1, i * 32, int(i * 32 / 4096) }' | stream map.cf
     cf-report -q -m raspberry-pi-4 --html page.html map.cf
     in_browser page.html <<END
   got.heads = [...document.querySelectorAll('h2')].map(e => e.textContent.slice(0, 14));
@@ -538,8 +538,8 @@ name "<b>f"
 curve true
 marks true
 drawn true
-cell ["[heap]","0 – 48 records","48 accesses of the hottest page here"]
-zoomed [true,"2 016 – 2 064 records"]
+cell ["[heap]","900 719 925 474 990 000 – 900 719 925 474 990 048 records","47 accesses of the hottest page here"]
+zoomed [true,"900 719 925 474 992 016 – 900 719 925 474 992 064 records"]
 clicked true
 reset [false,true,true]
 keys true

@@ -188,7 +188,7 @@ function map() {
   const m = data.map;
   if (!m.bands.length) return;
   const s = section("Pages over time");
-  const unit = data.unit || "ticks", time = x => m.start + x * m.width, span = (a, b) => exact(time(a)) + " \u2013 " + exact(time(b)) + " " + unit;
+  const unit = data.unit || "ticks", time = x => BigInt(m.start) + BigInt(x) * BigInt(m.width), span = (a, b) => exact(time(a)) + " \u2013 " + exact(time(b)) + " " + unit;
   const says = make("p", "", "pale"), all = make("button", "All times", "control"), drawn = [];
   let view = [0, m.bins], drag = null; // bins, the last one exclusive
   const chosen = () => [Math.min(...drag), Math.max(...drag) + 1];
