@@ -14,7 +14,6 @@ void cfw_free_batch(struct batch *b)
     for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
         free(b->column[i].data);
     free(b->hint);
-    free(b->ready);
     free(b);
 }
 
@@ -38,6 +37,7 @@ struct batch *cfw_new_batch(struct cf_writer *w, unsigned table)
     b->columns = 0;
     b->unhinted = 0;
     b->blob_bytes = 0;
+    b->encoded = 0;
     b->first = b->last = 0;
     b->timed = 0;
     b->next = NULL;
@@ -46,8 +46,6 @@ struct batch *cfw_new_batch(struct cf_writer *w, unsigned table)
 
 void cfw_spare_batch(struct cf_writer *w, struct batch *b)
 {
-    free(b->ready);
-    b->ready = NULL;
     pthread_mutex_lock(&w->lock);
     b->next = w->spare;
     w->spare = b;
@@ -77,7 +75,7 @@ void cfw_note_times(struct batch *b, uint32_t from, int rising)
         const uint64_t *time = (const uint64_t *)(const void *)c->data;
         uint64_t low = b->timed ? b->first : UINT64_MAX, high = b->timed ? b->last : 0;
 
-        if (c->id != CF_TIME)
+        if (c->id != CF_TIME || c->filled == ENCODED)
             continue;
         if (c->filled == AS_CONSTANT) {
             low = c->value < low ? c->value : low;

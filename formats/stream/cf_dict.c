@@ -178,16 +178,6 @@ int cf_frame_intact(const struct cf_frame *f)
     return (codes || !by_code) && (pc_stayed || !pc_came || !predicted);
 }
 
-int cf_frame_untouched(const struct cf_frame *f)
-{
-    const struct cf_reader *r = f->reader;
-
-    for (unsigned i = 0; i < f->columns; i++)
-        if (i >= r->coded_columns || f->column[i].wire != r->coded[i].data)
-            return 0;
-    return f->columns == r->coded_columns;
-}
-
 static const void *structural(struct cf_reader *r, unsigned column, enum cf_type type,
                               size_t *blob_bytes)
 {

@@ -90,44 +90,62 @@ static int send_batch(struct cf_writer *w, struct batch *b)
                            b->columns + (unsigned)numbered);
 }
 
+/* The columns of a batch for a file; how many, -1 without memory. */
+static int encode_batch(const struct cf_writer *w, const struct batch *b, struct cf_encoder *e,
+                        struct cf_coded *coded)
+{
+    struct cf_values values[CF_MAX_COLUMNS];
+    struct cf_coded set[CF_MAX_COLUMNS + 1];
+    unsigned n = 0;
+    int count = 0;
+
+    for (unsigned i = 0; i < b->columns; i++) {
+        const struct batch_column *c = &b->column[i];
+
+        if (c->filled == ENCODED)
+            continue;
+        set[n].type = c->type;
+        values[n++] = (struct cf_values){c->id,
+                                         c->filled == AS_ARRAY  ? c->data
+                                         : c->filled == BY_KIND ? CF_BY_KIND
+                                                                : NULL,
+                                         c->value};
+    }
+    /* with columns that are packed already, no others are packed together */
+    if (n)
+        count = cf_encoder_frame(e, b->encoded ? CF_PARTIAL : b->table, b->rows, values, n,
+                                 b->unhinted ? NULL : b->hint, w->kinds, b->blob_bytes, set);
+    if (count < 0)
+        return -1;
+    n = 0;
+    for (unsigned i = 0; i < b->columns; i++) {
+        const struct batch_column *c = &b->column[i];
+
+        coded[i] = c->filled == ENCODED
+                       ? (struct cf_coded){c->id, c->type, c->codec, c->bytes, c->value, c->data}
+                       : set[n++];
+    }
+    if (n < (unsigned)count) /* the codes */
+        coded[b->columns] = set[n];
+    return (int)b->columns + count - (int)n;
+}
+
 /* Packs a batch. `threaded`: waits for the batch's turn before anything is written. */
 static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *e, int threaded)
 {
-    struct cf_values values[CF_MAX_COLUMNS];
     struct cf_coded coded[CF_MAX_COLUMNS + 1];
-    int n = e ? 0 : -1;
+    const int n = e ? encode_batch(w, b, e, coded) : -1;
 
-    if (!b->ready && e) {
-        for (unsigned i = 0; i < b->columns; i++) {
-            const struct batch_column *c = &b->column[i];
-
-            values[i] = (struct cf_values){c->id,
-                                           c->filled == AS_ARRAY  ? c->data
-                                           : c->filled == BY_KIND ? CF_BY_KIND
-                                                                  : NULL,
-                                           c->value};
-            coded[i].type = c->type;
-        }
-        n = cf_encoder_frame(e, b->table, b->rows, values, b->columns, b->unhinted ? NULL : b->hint,
-                             w->kinds, b->blob_bytes, coded);
-    }
     if (threaded) {
         pthread_mutex_lock(&w->lock);
         while (w->turn != b->turn)
             pthread_cond_wait(&w->changed, &w->lock);
         pthread_mutex_unlock(&w->lock);
     }
-    if (b->ready) {
-        struct iovec v = {b->ready, b->ready_bytes};
-
-        if (cfw_note_frame(w, b->table, b->rows, cf_get64(b->ready + 16),
-                           cf_get64(b->ready + 24)) == 0)
-            (void)cfw_write_all(w, &v, 1);
-    } else if (n < 0) {
+    if (n < 0)
         cfw_fail(w, "out of memory");
-    } else {
+    else
         (void)cfw_write_frame(w, b->table, b->rows, b->first, b->last, coded, (unsigned)n);
-    }
     if (threaded) {
         pthread_mutex_lock(&w->lock);
         w->turn++;
@@ -200,11 +218,11 @@ struct cf_encoder *cfw_encoder(struct cf_writer *w)
 /* Adds up the weights of accesses: -1 where they are more than a reader takes. */
 static int weigh(struct cf_writer *w, const struct batch *b)
 {
-    for (unsigned i = 0; b->table == CF_ACCESS && !b->ready && i < b->columns; i++) {
+    for (unsigned i = 0; b->table == CF_ACCESS && i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
         const uint64_t *weight = (const uint64_t *)(const void *)c->data;
 
-        for (uint32_t k = 0; c->id == CF_WEIGHT && k < b->rows; k++) {
+        for (uint32_t k = 0; c->id == CF_WEIGHT && c->filled != ENCODED && k < b->rows; k++) {
             const uint64_t one = c->filled == AS_ARRAY ? weight[k] : c->value;
 
             if (one > CF_WEIGHTS_MOST - w->weights) {
@@ -234,7 +252,7 @@ int cfw_emit(struct cf_writer *w, struct batch *b)
         cfw_spare_batch(w, b);
         return result;
     }
-    if (!w->threads && b->rows >= THREAD_ROWS && !b->ready && !w->framed)
+    if (!w->threads && b->rows >= THREAD_ROWS && b->encoded < b->columns && !w->framed)
         start_threads(w);
     if (!w->threads) {
         if (!cfw_encoder(w)) {

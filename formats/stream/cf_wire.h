@@ -133,7 +133,5 @@ static inline int is_by_code(unsigned codec)
 /* Whether the columns that came packed together, and stayed as they came, have what they are
    decoded by: the codes, and addresses the pc that they may begin at. */
 int cf_frame_intact(const struct cf_frame *f);
-/* Whether the frame's bytes are still those that came: no column was set or dropped. */
-int cf_frame_untouched(const struct cf_frame *f);
 
 #endif

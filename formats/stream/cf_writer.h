@@ -37,12 +37,15 @@ enum batch_fill {
     AS_CONSTANT, /* all rows so far have `value` */
     UNDECIDED,   /* no rows yet */
     BY_KIND,     /* as the rows' hints say */
+    ENCODED,     /* `data` is what goes into the file */
 };
 
 struct batch_column {
     uint16_t id;
     uint8_t type, width;
     uint8_t filled; /* enum batch_fill */
+    uint8_t codec;  /* where it is encoded, with `value` as its base */
+    uint32_t bytes; /* ... and as many of data */
     uint64_t value;
     uint8_t *data;
     size_t room; /* bytes */
@@ -59,8 +62,7 @@ struct batch {
     int timed;
     int unhinted;      /* some rows came without a hint, so that all are packed without */
     size_t blob_bytes; /* of the one blob column, at the end of `column` */
-    uint8_t *ready;    /* instead of all that: the bytes of a whole frame */
-    size_t ready_bytes;
+    unsigned encoded;  /* columns */
     uint64_t turn;
     struct batch *next;
 };

@@ -122,10 +122,11 @@ static int copy_stream(const char *from, const char *to, int packed, unsigned dr
     return finish(w, 1) | status;
 }
 
-/* A large packed frame goes to a file as it came, unless any column is gone. */
+/* Columns of a large packed frame go to a file as they came, unless what they were packed with is
+   gone. */
 static void test_drop_packed(void)
 {
-    enum { ROWS = 100000 };
+    enum { ROWS = 150000 };
     struct cf_writer *w = start("plain.cf", 1, "test_stream");
     const struct cf_values columns[] = {{CF_CPU, NULL, 3},
                                         {CF_TIME, g_time, 0},
@@ -300,7 +301,7 @@ static void test_extreme_times(void)
 /* Makes a byte of each column `column` of accesses wrong, behind right checksums. */
 static unsigned hurt_column(const char *name, unsigned column)
 {
-    enum { ROOM = 1 << 18 };
+    enum { ROOM = 1 << 20 };
     static uint8_t bytes[ROOM];
     const size_t n = bytes_of(name, bytes, ROOM);
     unsigned hurt = 0;
@@ -327,17 +328,24 @@ static unsigned hurt_column(const char *name, unsigned column)
 }
 
 /* A column that no one wants and that does not decode is damage of the input, told with its place
-   by who decodes it: the one that packs it anew, or behind a pipe, which it passes as it came, the
-   next one that wants it. What else there is gets into the output. */
+   by who decodes it: the one that packs it anew, or behind a pipe, which it passes as it came, and
+   behind a file where the frame is large, the next one that wants it. What else there is gets into
+   the output. */
 static void test_damage_passed(void)
 {
-    enum { ROWS = 5000 };
-    static uint64_t other[ROWS];
+    enum { SMALL = 5000, LARGE = 150000 };
+    static const struct {
+        const char *what;
+        uint32_t rows;
+        int packed, passed;
+    } way[] = {{"raw", SMALL, 0, 1}, {"packed", SMALL, 1, 0}, {"large packed", LARGE, 1, 1}};
+    static uint64_t other[LARGE];
     const struct cf_values map[] = {
         {CF_TIME, NULL, 0}, {CF_PID, NULL, 1}, {CF_OP, NULL, CF_MAPPED}};
 
-    fill(LOOPS, ROWS);
-    for (int packed = 0; packed < 2; packed++) {
+    for (unsigned i = 0; i < sizeof way / sizeof *way; i++) {
+        const int passed = way[i].passed;
+        const char *what = way[i].what;
         struct cf_writer *w = start("sound.cf", 1, "test_stream");
         int status =
             cf_writer_header(w, &plain_header) | cf_writer_rows(w, CF_MAP, 1, map, 3, NULL);
@@ -346,39 +354,39 @@ static void test_damage_passed(void)
         unsigned maps = 0, accesses = 0, hurt;
         char why[256] = "";
 
-        status |= write_rows(w, ROWS) | finish(w, 1);
+        fill(LOOPS, way[i].rows);
+        status |= write_rows(w, way[i].rows) | finish(w, 1);
         hurt = hurt_column("sound.cf", CF_PC);
         in = open_one("sound.cf");
-        w = start("passed.cf", packed, "test_stream");
+        w = start("passed.cf", way[i].packed, "test_stream");
         while (cf_reader_next(in, &f) > 0) {
             if (f->table == CF_ACCESS)
                 status |= cf_frame_set(f, CF_ADDR, other);
             status |= cf_writer_frame(w, f);
         }
-        ok(!finish(w, 1) && !status, "%s: that is no problem of the output",
-           packed ? "packed" : "raw");
-        if (!packed) {
-            is_u64(cf_reader_damages(in), 0, "raw: what nobody decodes is passed on");
+        ok(!finish(w, 1) && !status, "%s: that is no problem of the output", what);
+        if (passed) {
+            is_u64(cf_reader_damages(in), 0, "what nobody decodes is passed on");
             cf_reader_close(in);
             in = open_one("passed.cf");
             cf_reader_want(in, CF_ACCESS, CF_PC, CF_REQUIRED);
             while (cf_reader_next(in, &f) > 0)
                 accesses += f->table == CF_ACCESS;
-            is_u64(accesses, 0, "raw: who wants it gets no row of that frame");
+            is_u64(accesses, 0, "who wants it gets no row of that frame");
         }
         if (cf_reader_problem(in))
             snprintf(why, sizeof(why), "%s", cf_reader_problem(in));
         ok(hurt == 1 && cf_reader_damages(in) == 1 && strstr(why, "byte") &&
                strstr(why, "column pc"),
-           "%s: a damaged column is told by who decodes it: %s", packed ? "packed" : "raw", why);
+           "%s: a damaged column is told by who decodes it: %s", what, why);
         cf_reader_close(in);
         in = open_one("passed.cf");
         while (cf_reader_next(in, &f) > 0) {
             maps += f->table == CF_MAP;
             accesses += f->table == CF_ACCESS;
         }
-        ok(maps == 1 && accesses == !packed && !cf_reader_damages(in), "%s: the others are there",
-           packed ? "packed" : "raw");
+        ok(maps == 1 && accesses == (unsigned)passed && !cf_reader_damages(in),
+           "%s: the others are there", what);
         cf_reader_close(in);
     }
 }
