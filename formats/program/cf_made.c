@@ -106,8 +106,8 @@ static int compare(const struct cf_tool *t, const struct found *a, const struct 
 
         if (!kinds[k].advice || !x || !y || strcmp(x, y) == 0)
             continue;
-        cf_warn(t, "column %s is of %s '%s' (%s), column %s of '%s' (%s): %s", a->name, kinds[k].key, x,
-                a->by, b->name, y, b->by, kinds[k].advice);
+        cf_warn(t, "column %s is of %s '%s' (%s), column %s of '%s' (%s): %s", a->name,
+                kinds[k].key, x, a->by, b->name, y, b->by, kinds[k].advice);
         return 1;
     }
     if (!(*a->value[OF] && b->column == CF_HIT) && !(*b->value[OF] && a->column == CF_HIT))

@@ -13,8 +13,8 @@
 /* Of so many machines at most one is not told in whole: an exclusive level cannot be behind one of
    random replacement, or where one of the two has a single way. Of all 1,800 it is one in 80. */
 enum { SEEDS = 5, UNTOLD_PART = 40 };
-enum { SOME = MACHINES / 6 };          /* at each change; `tests/run-long models` tries all */
-enum { SMALL, BY_MISSES, ALL };        /* of which machines are tried */
+enum { SOME = MACHINES / 6 };   /* at each change; `tests/run-long models` tries all */
+enum { SMALL, BY_MISSES, ALL }; /* of which machines are tried */
 #ifdef CF_SANITIZED
 enum { TRIED = SMALL }; /* those of most lines take ten times as long */
 #else
