@@ -50,7 +50,7 @@ warns() {
     is '  dist: {by: "cf-distance", line_size: 32, sets: 4, bound: 8192, for: "data", per: "all"}
   hit: {by: "cf-cache", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2}
   class: {by: "cf-classify", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2, rule: "hill", level: "L1"}
-  cost: {by: "cf-latency", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2}'
+  cost: {by: "cf-latency", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2, latency: "L1.load=4, L1.load_after_load=5, L1.store=1, memory.load=100, memory.store=100, memory.ifetch=100"}'
     # defaults
     run -0 bash -c 'cf-distance a.cf | cf-cat --info'
     has '  dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0, for: "data", per: "all"}'
@@ -480,19 +480,24 @@ samples() {
     cf-cache -m ./m.yaml a.cf >hit.cf
     cf-latency -m ./m.yaml hit.cf >cost.cf
     run -0 facts cost.cf
-    has_not 'latency:'
+    has 'cores: 2, latency: "L1.load=4, L1.load_after_load=5, L1.store=1, memory.load=100, memory.store=100, memory.ifetch=100"}'
     cf-latency -m ./m.yaml --latency memory=100 --latency L1.load=4 hit.cf | facts | same <(facts cost.cf) -
     cf-latency -m ./m.yaml --latency memory=1 --latency memory.load=90 --latency L1.load=3 hit.cf >other.cf
     run -0 facts other.cf
     has 'cores: 2, latency: "L1.load=3, L1.load_after_load=5, L1.store=1, memory.load=90, memory.store=1, memory.ifetch=1"}'
     warns "column cost has different facts in the inputs" cf-rank -q --by op --value cost cost.cf other.cf
     run -1 --separate-stderr cf-merge -q --renumber other.cf cost.cf
-    has "cost.cf: the latency of its column cost is not stated, that of the inputs before it L1.load=3" "$stderr"
+    has "cost.cf: the latency of its column cost is L1.load=4, L1.load_after_load=5" "$stderr"
+    # a description of the same name and caches
+    sed 's/memory: 100/memory: 99/' m.yaml >other.yaml
+    cf-latency -m ./other.yaml hit.cf >other.cf
+    warns "column cost has different facts in the inputs" cf-rank -q --by op --value cost cost.cf other.cf
+    run -1 --separate-stderr cf-merge -q --renumber other.cf cost.cf
     samples -m ./m.yaml >s.cf
     cf-latency -q -m ./m.yaml --level-column level s.cf >level.cf
     cf-latency -q -m ./m.yaml s.cf >hits.cf
     run -0 facts level.cf
-    has 'cores: 2, column: "level"}'
+    has 'memory.ifetch=100", column: "level"}'
     warns "column cost has different facts in the inputs" cf-rank -q --by op --value cost level.cf hits.cf
 }
 

@@ -93,7 +93,7 @@ struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF
 
 /* Takes what options --latency WHAT=CYCLES state (cf_machine_set_latency()), and warns where cycles
    are estimates or another machine's, unless -q is given. `name`: of option -m. Returns the
-   latencies of the levels that are others by that, for the fact `latency` of cost; "" for none. */
+   latencies of all levels, for the fact `latency` of cost; "" for none. */
 const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
                               const char *const *stated, unsigned count);
 

@@ -37,19 +37,9 @@ static void set_latency(const struct cf_tool *t, struct cf_machine *m, const cha
     free(what);
 }
 
-static int same_latencies(const struct cf_latency *a, const struct cf_latency *b)
-{
-    for (unsigned op = 0; op < CF_LATENCY_OPS; op++)
-        for (unsigned previous = 0; previous < CF_LATENCY_OPS; previous++)
-            if (cf_latency_cycles(a, op, previous) != cf_latency_cycles(b, op, previous))
-                return 0;
-    return 1;
-}
-
-/* Of the levels that have others than before: all, but for those after another operation which are
-   as after any, and those that are so where nothing is stated. */
-static const char *changed_latencies(const struct cf_tool *t, const struct cf_machine *before,
-                                     const struct cf_machine *m)
+/* Of all levels, but for those after another operation which are as after any, and those that are so
+   where nothing is stated. */
+static const char *latencies_of(const struct cf_tool *t, const struct cf_machine *m)
 {
     static const struct cf_latency none;
     char *text = NULL;
@@ -59,8 +49,6 @@ static const char *changed_latencies(const struct cf_tool *t, const struct cf_ma
     for (uint32_t i = 0; i <= m->levels; i++) {
         const struct cf_latency *l = cf_machine_latency(m, i);
 
-        if (same_latencies(l, cf_machine_latency(before, i)))
-            continue;
         for (unsigned op = CF_LOAD; op < CF_LATENCY_OPS; op++)
             for (unsigned previous = 0; previous < CF_LATENCY_OPS; previous++) {
                 const int64_t cycles = cf_latency_cycles(l, op, previous);
@@ -78,8 +66,6 @@ static const char *changed_latencies(const struct cf_tool *t, const struct cf_ma
 const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
                               const char *const *stated, unsigned count)
 {
-    const struct cf_machine before = *m;
-
     for (unsigned i = 0; i < count; i++)
         set_latency(t, m, stated[i]);
     if (m->latency_of && !t->quiet)
@@ -93,7 +79,7 @@ const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, con
                 "the latencies of %s are an estimate: latency_source in its description says of "
                 "what; state others by --latency",
                 name);
-    return changed_latencies(t, &before, m);
+    return latencies_of(t, m);
 }
 
 void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m)
