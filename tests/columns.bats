@@ -34,6 +34,7 @@ keys() {
                 cf-cat --csv --columns "${want// /,}" all.cf >all.csv
                 cf-cat --csv --columns "${want// /,}" listed.cf | cmp - all.csv
                 cf-cat --csv --columns "${want// /,}" file.cf | cmp - all.csv
+                cf-cat --verify listed.cf file.cf
             done <<END
 cf-cat -q|
 cf-select -q --op load|
@@ -83,6 +84,17 @@ END
     has "--columns is for a stream"
     run -2 cf-cat --verify --columns addr packed.cf
     has "--columns is for streams, --csv and --json"
+}
+
+@test "a large frame that stays packed in a file: without its times none are stated, and all else is there" {
+    awk 'BEGIN { print "time,op,addr,pc"; for (i = 0; i < 150000; i++) printf "%d,load,%d,%d\n", i, 8 * i, 4096 + 4 * (i % 3) }' |
+        cf-capture csv -q -o large.cf
+    a_machine >/dev/null
+    cf-cache -q -m ./machine.yaml --columns addr,pc -o file.cf large.cf
+    cf-cat --verify file.cf
+    cf-cache -q -m ./machine.yaml large.cf | cf-cat --csv --columns addr,pc,hit >want.csv
+    cf-cat --csv --columns addr,pc,hit file.cf | cmp - want.csv
+    [[ $(cf-cat --info file.cf | grep -c 'first:') == 0 ]]
 }
 
 @test "a column that the next program needs, and that is not listed, is named" {

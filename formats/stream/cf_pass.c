@@ -60,12 +60,21 @@ static int encode_set(struct cf_writer *w, uint8_t type, const void *values, uin
     return -1;
 }
 
+/* Where the column was left out, the head states none either. */
+static int has_times(const struct cf_frame *f)
+{
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].id == CF_TIME)
+            return 1;
+    return 0;
+}
+
 /* The frame by itself: columns as they came; in the codecs of a pipe what was set, and what was
    packed together with a column that is gone. */
 static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
-    const int intact = cf_frame_intact(f);
+    const int intact = cf_frame_intact(f), timed = has_times(f);
     struct cf_row_kinds kinds = {.kinds = 0};
     unsigned n = 0;
 
@@ -97,7 +106,8 @@ static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
         coded[n].id = c->id;
         coded[n++].type = c->type;
     }
-    return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, n);
+    return cfw_write_frame(w, f->table, f->rows, timed ? f->first : 0, timed ? f->last : 0, coded,
+                           n);
 }
 
 /* The frame's rows from `first` on, decoded, to those that wait. */
@@ -189,8 +199,10 @@ static int pass_packed(struct cf_writer *w, const struct cf_frame *f)
     }
     b->rows = f->rows;
     b->unhinted = 1;
-    b->first = f->first;
-    b->last = f->last;
+    if (has_times(f)) {
+        b->first = f->first;
+        b->last = f->last;
+    }
     cfw_note_times(b, 0, 0);
     return cfw_emit(w, b);
 }
