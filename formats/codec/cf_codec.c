@@ -456,3 +456,24 @@ int cf_encoder_of_kind(struct cf_encoder *e, const uint64_t *values, uint32_t ki
     out->data = e->out.data;
     return 0;
 }
+
+int cf_encoder_by_code(struct cf_encoder *e, struct cf_coded *c)
+{
+    const uint8_t *lengths = c->data + 1; /* behind the number of planes: plain, and compressed */
+    uint64_t plain = 0;
+    size_t n = 0;
+    do {
+        if (1 + 2 * (n + 1) > c->bytes || n == 5)
+            return 0;
+        plain |= (uint64_t)(lengths[n] & 0x7f) << 7 * n;
+    } while (lengths[n++] & 0x80);
+    if (memcmp(lengths, lengths + n, n) != 0 || 1 + 2 * n + plain != c->bytes)
+        return 0;
+    e->out.used = 0;
+    if (cf_bytes_add(&e->out, c->data, 1) < 0 ||
+        cf_zip_packet(&e->zip, &e->out, lengths + 2 * n, (size_t)plain) < 0)
+        return -1;
+    c->bytes = (uint32_t)e->out.used;
+    c->data = e->out.data;
+    return 0;
+}

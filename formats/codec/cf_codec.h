@@ -127,6 +127,8 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
    until the next call. -1 without memory. */
 int cf_encoder_of_kind(struct cf_encoder *e, const uint64_t *values, uint32_t kinds,
                        struct cf_coded *out);
+/* The same of a column in CF_BYCODE as a pipe has it; one that is compressed stays as it is. */
+int cf_encoder_by_code(struct cf_encoder *e, struct cf_coded *c);
 
 /* Writes `rows` values of `width` bytes (1, 2, 4, 8), all the same. */
 void cf_fill(void *to, unsigned width, size_t rows, uint64_t value);

@@ -146,15 +146,22 @@ static int take_column(struct cf_writer *w, struct batch *b, const struct cf_fra
     struct cf_coded coded = {c->id, c->type, c->codec, c->bytes, c->base, c->wire};
     struct batch_column *to = &b->column[b->columns++];
     struct cf_row_kinds kinds;
-    const int of_kind = c->of_kind && cf_frame_kinds(f, &kinds);
+    const int of_kind = c->of_kind && cf_frame_kinds(f, &kinds),
+              by_code = c->wire && c->codec == CF_BYCODE;
     const void *values;
+    int result = 0;
 
     to->id = c->id;
     to->type = c->type;
     to->width = (uint8_t)cf_type_width(c->type);
     to->filled = UNDECIDED;
-    if (of_kind &&
-        (!cfw_encoder(w) || cf_encoder_of_kind(w->encoder, c->of_kind, kinds.kinds, &coded) != 0)) {
+    if ((of_kind || by_code) && !cfw_encoder(w))
+        return -1;
+    if (of_kind)
+        result = cf_encoder_of_kind(w->encoder, c->of_kind, kinds.kinds, &coded);
+    else if (by_code)
+        result = cf_encoder_by_code(w->encoder, &coded);
+    if (result != 0) {
         cfw_fail(w, "out of memory");
         return -1;
     }
