@@ -37,8 +37,8 @@ static void set_latency(const struct cf_tool *t, struct cf_machine *m, const cha
     free(what);
 }
 
-/* Of all levels, but for those after another operation which are as after any, and those that are so
-   where nothing is stated. */
+/* Of all levels, but for those after another operation which are as after any, and those that are
+   so where nothing is stated. */
 static const char *latencies_of(const struct cf_tool *t, const struct cf_machine *m)
 {
     static const struct cf_latency none;
