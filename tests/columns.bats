@@ -90,11 +90,19 @@ END
     awk 'BEGIN { print "time,op,addr,pc"; for (i = 0; i < 150000; i++) printf "%d,load,%d,%d\n", i, 8 * i, 4096 + 4 * (i % 3) }' |
         cf-capture csv -q -o large.cf
     a_machine >/dev/null
+    cf-cache -q -m ./machine.yaml -o file.cf large.cf
+    cf-cat --verify file.cf
     cf-cache -q -m ./machine.yaml --columns addr,pc -o file.cf large.cf
     cf-cat --verify file.cf
     cf-cache -q -m ./machine.yaml large.cf | cf-cat --csv --columns addr,pc,hit >want.csv
     cf-cat --csv --columns addr,pc,hit file.cf | cmp - want.csv
     [[ $(cf-cat --info file.cf | grep -c 'first:') == 0 ]]
+    # of weights that stay packed, as differences here, the first is not that of all
+    awk 'BEGIN { print "time,addr,weight,hit,op"; for (i = 0; i < 150000; i++) printf "%d,%d,%.0f,1,load\n", i, 8 * i, i ? i : 2 ^ 40 }' |
+        cf-capture csv -q -o weighted.cf
+    cf-latency -q -m tegra-x1 -o file.cf weighted.cf
+    cf-latency -q -m tegra-x1 weighted.cf | cf-cat --csv --columns addr,weight,cost >want.csv
+    cf-cat --csv --columns addr,weight,cost file.cf | cmp - want.csv
 }
 
 @test "a column that the next program needs, and that is not listed, is named" {

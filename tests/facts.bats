@@ -488,6 +488,12 @@ samples() {
     warns "column cost has different facts in the inputs" cf-rank -q --by op --value cost cost.cf other.cf
     run -1 --separate-stderr cf-merge -q --renumber other.cf cost.cf
     has "cost.cf: the latency of its column cost is L1.load=4, L1.load_after_load=5" "$stderr"
+    # what earlier programs made states those of option --latency alone
+    printf 'time,op,addr\n1,load,0\n' | stream hand.cf
+    make_stream through x cost machine m <hand.cf >old.cf
+    make_stream through x cost machine m cost latency L1.load=3 <hand.cf >changed.cf
+    run -1 --separate-stderr cf-merge -q --renumber old.cf changed.cf
+    has "changed.cf: the latency of its column cost is L1.load=3, that of the inputs before it not stated" "$stderr"
     # a description of the same name and caches
     sed 's/memory: 100/memory: 99/' m.yaml >other.yaml
     cf-latency -m ./other.yaml hit.cf >other.cf

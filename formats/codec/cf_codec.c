@@ -435,28 +435,6 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
     return (int)count;
 }
 
-int cf_encoder_of_kind(struct cf_encoder *e, const uint64_t *values, uint32_t kinds,
-                       struct cf_coded *out)
-{
-    const size_t bytes = kinds * sizeof *values;
-    if (memcmp(values, values + 1, bytes - sizeof *values) == 0) {
-        out->codec = CF_CONST;
-        out->bytes = 0;
-        out->base = values[0];
-        return 0;
-    }
-    e->out.used = e->sample.used = 0;
-    if (cf_bytes_add(&e->sample, values, bytes) < 0 ||
-        cf_zip_table(&e->zip, &e->out, (uint64_t *)(void *)e->sample.data, kinds,
-                     cf_type_width(out->type) == 8) < 0)
-        return -1;
-    out->codec = CF_BYCODE;
-    out->bytes = (uint32_t)e->out.used;
-    out->base = 0;
-    out->data = e->out.data;
-    return 0;
-}
-
 int cf_encoder_by_code(struct cf_encoder *e, struct cf_coded *c)
 {
     const uint8_t *lengths = c->data + 1; /* behind the number of planes: plain, and compressed */

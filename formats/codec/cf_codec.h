@@ -123,11 +123,8 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
                      const struct cf_values *columns, unsigned count, const uint32_t *hint,
                      const struct cf_kinds *kinds, size_t blob_bytes, struct cf_coded *out);
 
-/* One value a kind for a file, as cf_encode_of_kind() for a pipe: the data stay in the encoder
-   until the next call. -1 without memory. */
-int cf_encoder_of_kind(struct cf_encoder *e, const uint64_t *values, uint32_t kinds,
-                       struct cf_coded *out);
-/* The same of a column in CF_BYCODE as a pipe has it; one that is compressed stays as it is. */
+/* Compresses a column in CF_BYCODE that a pipe left as it was: the data stay in the encoder until
+   the next call. One that is compressed, or damaged, stays as it is. -1 without memory. */
 int cf_encoder_by_code(struct cf_encoder *e, struct cf_coded *c);
 
 /* Writes `rows` values of `width` bytes (1, 2, 4, 8), all the same. */

@@ -66,7 +66,7 @@ static const struct {
     [CORES] = {"cores", NULL, "give both the same --cores"},
     [OPTIONS] = {"options", "none", "what is made of both mixes the two"},
     [RULE] = {"rule", NULL, "what is made of both mixes the two"},
-    [LATENCY] = {"latency", NULL, NULL},
+    [LATENCY] = {"latency", "", NULL},
     [COLUMN] = {"column", "", NULL},
     [OF] = {"of", "", NULL},
 };

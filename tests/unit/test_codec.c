@@ -209,6 +209,41 @@ static void check_growth(void)
     cf_decoder_free(d);
 }
 
+/* A table of a pipe is compressed; one that is already, or whose lengths do not fit, stays. */
+static void check_by_code(void)
+{
+    enum { KINDS = 1000 };
+    static uint64_t values[KINDS];
+    static uint8_t scratch[9 * KINDS + 16];
+    struct cf_encoder *e = cf_encoder_new(3);
+    struct cf_coded c = {.id = CF_FUNCTION, .type = CF_STR}, small, again;
+    int status, stays = 1;
+
+    for (unsigned i = 0; i < KINDS; i++)
+        values[i] = i / 4 * 0x101;
+    cf_encode_of_kind(values, KINDS, scratch, &c);
+    small = c;
+    status = cf_encoder_by_code(e, &small);
+    again = small;
+    status |= cf_encoder_by_code(e, &again);
+    ok(!status && small.bytes < c.bytes && again.bytes == small.bytes && again.data == small.data,
+       "the table of a pipe is compressed, once");
+    for (uint32_t bytes = 0; bytes < c.bytes + 2; bytes++) {
+        struct cf_coded cut = {.codec = CF_BYCODE, .bytes = bytes};
+        uint8_t *copy;
+
+        if (bytes == c.bytes)
+            continue;
+        copy = get(bytes);
+        memcpy(copy, scratch, bytes);
+        cut.data = copy;
+        stays &= cf_encoder_by_code(e, &cut) == 0 && cut.bytes == bytes && cut.data == copy;
+        free(copy);
+    }
+    ok(stays, "what does not fit its lengths stays as it is");
+    cf_encoder_free(e);
+}
+
 int main(void)
 {
     for (unsigned cpu = CF_CPU_BASE; cpu <= best_cpu(); cpu++) {
@@ -219,5 +254,6 @@ int main(void)
     check_plain();
     check_packed();
     check_growth();
+    check_by_code();
     return done();
 }
