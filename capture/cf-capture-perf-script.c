@@ -28,8 +28,8 @@ static const char usage[] =
     "  -h, --help           show this text\n"
     "      --version        show the version\n"
     "\n"
-    "Example: perf script -F tid,time,event,addr,data_src,weight,ip |\n"
-    "             cf-capture perf-script -F tid,time,event,addr,data_src,weight,ip -o ls.cf\n";
+    "Example: perf script -F pid,tid,time,event,addr,data_src,weight,ip |\n"
+    "             cf-capture perf-script -F pid,tid,time,event,addr,data_src,weight,ip -o ls.cf\n";
 
 #define FIELDS(F)                                                                                  \
     F(COMM, comm)                                                                                  \
@@ -69,6 +69,7 @@ struct script {
     size_t event_length;
     unsigned event_op;
     uint32_t event_number;
+    int no_process; /* a line says the thread only */
 };
 
 static void set_fields(const struct cf_tool *t, void *to, const char *option, char *text)
@@ -197,6 +198,8 @@ static int take_before(struct script *s, const char *line, const char *end, stru
     out->pid = out->tid;
     if (p > line && p[-1] == '/')
         p = number_before(line, p - 1, &out->pid);
+    else
+        s->no_process |= !(fields & HAS_PID);
     return p && (p == line || blank(p[-1]));
 }
 
@@ -375,7 +378,7 @@ static void import(struct script *s, struct cf_lines *l)
         struct cf_sample sample = {.period = s->period};
         const char *p = skip_blanks(line);
 
-        if (*p == '\n' || *p == '#' || memmem(line, length, ": PERF_RECORD_", 14))
+        if (*p == '\n' || *line == '#' || memmem(line, length, ": PERF_RECORD_", 14))
             continue;
         s->records++;
         p = take_head(s, line, line + length, &sample);
@@ -436,6 +439,9 @@ int main(int argc, char **argv)
     import(&s, &lines);
     bad = cf_lines_finish(&lines);
     cf_samples_report(&s.rows, &t);
+    if (s.no_process)
+        cf_warn(&t, "lines state threads without their process: each is taken for a process of its "
+                    "own; perf script prints both with -F pid,tid");
     return cf_lines_close(&t, s.rows.out, bad,
                           s.rows.taken
                               ? NULL

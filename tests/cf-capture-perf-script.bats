@@ -28,6 +28,17 @@ END
 123456796000,store,0x7ffd10003238,254,1000,1,4242,4242,1,0x401154,1359479172,0'
 }
 
+@test "threads whose name begins with # are no comments; those without a process are told" {
+    { echo '# a comment of perf'; sample | sed 's/^ *demo app  4242 \[001\]/         #worker  4243 [001]/'; } >s.txt
+    run -0 --separate-stderr cf-capture perf-script -o s.cf s.txt
+    has 'each is taken for a process of its own' "$stderr"
+    [[ $(rows access s.cf --columns tid | sort | uniq -c | paste -s -d ' ' | tr -s ' ') == ' 2 4242 3 4243 1 tid' ]]
+    sed 's/ 424[23] / 4242\/&/; s/\/ /\//' s.txt >p.txt
+    run -0 --separate-stderr cf-capture perf-script -q -o s.cf p.txt
+    has_not 'of its own' "$stderr"
+    [[ $(rows access s.cf --columns pid,tid | sort -u | paste -s -d ' ') == '4242,4242 4242,4243 pid,tid' ]]
+}
+
 @test "-F: the fields that perf script was given" {
     cat >s.txt <<'END'
  4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A               7           401136       123451234 4K
