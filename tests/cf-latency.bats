@@ -183,6 +183,37 @@ END
 125"
 }
 
+@test "a summary alone has the cycles of the column, where they depend on the access before" {
+    cat >dep.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1I, kind: instruction, size: 1KiB, ways: 2}
+  - {name: L1D, kind: data, size: 1KiB, ways: 2}
+latency: {L1I: {ifetch: 10, ifetch_after_ifetch: 1}, L1D: 1, memory: 100}
+END
+    printf 'time,op,addr,hit\n1,ifetch,64,1\n' | stream in.cf
+    run -0 cf-latency -q -m ./dep.yaml --summary in.cf
+    is 'level,op,accesses,cycles,cycles_per_access,share_percent
+L1I,ifetch,1,10,10.000,100.000'
+    run -0 cf-latency -q -m ./dep.yaml --latency L1I.ifetch=5 --summary in.cf
+    has 'L1I,ifetch,1,5,5.000'
+}
+
+@test "--latency of a level leaves its prefetches and flushes as they are" {
+    cat >flush.yaml <<'END'
+line_size: 64
+levels: [{name: L1, size: 1KiB, ways: 2}]
+latency: {L1: {load: 1, store: 1, ifetch: 1, store_after_load: 9, flush: 50}, memory: {load: 100, store: 100, ifetch: 100, prefetch: 30}}
+END
+    printf 'time,op,addr,hit\n1,flush,64,1\n2,prefetch,64,255\n3,load,64,1\n4,store,64,1\n' | stream in.cf
+    cf-latency -q -m ./flush.yaml --latency memory=120 --latency L1=2 in.cf | rows access - >out.csv
+    run -0 column cost out.csv
+    is "50
+30
+2
+2"
+}
+
 @test "--latency takes the place of what the description states" {
     costs -m "$D/plain.yaml" --latency L2=99 --latency L1D.store=5 --latency memory.load_after_store=7 --latency L3=0
     awk -F, 'NR > 1 {

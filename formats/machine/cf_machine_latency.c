@@ -25,9 +25,11 @@ static void state(struct cf_latency *l, unsigned op, unsigned previous, uint32_t
 /* A number for the whole level: what a program waits for, whatever came before. */
 static void state_all(struct cf_latency *l, uint32_t cycles)
 {
-    *l = (struct cf_latency){0};
-    for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++)
+    for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++) {
+        for (unsigned previous = CF_LOAD; previous < OPS; previous++)
+            l->stated &= ~bit(op, previous);
         state(l, op, 0, cycles);
+    }
 }
 
 int64_t cf_latency_cycles(const struct cf_latency *l, unsigned op, unsigned previous)

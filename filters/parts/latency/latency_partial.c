@@ -21,9 +21,9 @@ char *latency_options(struct latency *l)
     FILE *out = cf_need(&l->tool, open_memstream(&text, &bytes));
 
     fprintf(out, "machine %s; column %s", l->machine->name, cf_column_name(l->column));
-    if (cf_latencies_depend(l->model)) /* of which there are no partial results */
-        fputs("; by the access before", out);
-    for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
+    /* where they depend on the access before, there are no partial results, and to ask for one
+       would be an access */
+    for (unsigned key = 0; !cf_latencies_depend(l->model) && key < CF_LATENCY_KEYS; key++) {
         const uint8_t level = (uint8_t)(key >> 3), op = key & 7;
         uint8_t seen[CF_LATENCY_KEYS] = {0};
         uint32_t cost;
