@@ -597,6 +597,10 @@ L2,store,2,1,1,0,0,0,0"
         'name: L2, size: 8KiB, ways: 4, line_size: 128'
     run -2 cf-classify --rule leon4 -m ./l.yaml a.cf
     has 'one size'
+    machine t.yaml 'name: I, kind: instruction, size: 4KiB, ways: 4' 'name: D, kind: data, size: 4KiB, ways: 4' \
+        'name: L2, size: 8KiB, ways: 4' 'name: L3, size: 16KiB, ways: 4'
+    run -2 cf-classify --rule leon4 -m ./t.yaml a.cf
+    has 'has a third level, L3'
     run -2 cf-classify --rule leon4 -m leon4-n2x --level L2 a.cf
     run -2 cf-classify --rule hill -m leon4-n2x --no-addresses a.cf
     has '--rule leon4'

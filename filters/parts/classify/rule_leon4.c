@@ -69,6 +69,12 @@ static void find_caches(struct leon4 *l, struct cf_leon4_config *g)
     l->level[CF_LEON4_FETCH] = fetch;
     l->level[CF_LEON4_DATA] = data;
     l->level[CF_LEON4_SECOND] = second;
+    for (uint32_t i = 0; i < l->m->levels; i++)
+        if (l->m->level[i].depth > 2)
+            cf_die(l->c->tool, CF_EXIT_USAGE,
+                   "%s has a third level, %s: rule leon4 takes what misses the second for an "
+                   "access of memory",
+                   l->m->file, l->m->level[i].name);
     if (fetch->line != data->line || (second && data->line != second->line))
         cf_die(l->c->tool, CF_EXIT_USAGE, "%s: rule leon4 wants lines of one size in all caches",
                l->m->file);
