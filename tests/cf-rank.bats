@@ -1019,6 +1019,8 @@ overlap_of_working_set,6,1.0000"
     [[ ${lines[1]} == 1,load,6,3,1,0.5* && $stderr == "$said" ]] || fail "$output$stderr"
     run -0 --separate-stderr cf-rank -q --by op --value hits --level 1 in.packed.cf
     [[ $stderr == "$said" ]] || fail "$stderr"
+    run -0 --separate-stderr cf-rank -q --by op --value l1-misses in.packed.cf
+    [[ $stderr == "$said" ]] || fail "$stderr"
     parts 2 in.packed.cf cf-rank -q --by op --value misses
     run -0 --separate-stderr cf-rank -q --by op --value misses p.1.cf p.2.cf
     [[ $stderr == "$said" ]] || fail "$stderr"

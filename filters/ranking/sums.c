@@ -443,12 +443,14 @@ void cf_sums_remarks(const struct cf_sums *s)
 
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
 {
+    const int misses = cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS);
+
     memset(s->some, 0, f->rows * sizeof *s->some);
-    if (!s->dist_given && (cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS))) {
-        s->missed_by |= !s->level_given      ? cf_missed_by(f)
-                        : cf_u8(f, CF_HIT)   ? CF_MISSED_HIT
-                        : cf_u8(f, CF_LEVEL) ? CF_MISSED_LEVEL
-                                             : 0;
+    if ((misses && !s->dist_given) || cf_sums_has(s, CF_SUM_LEVEL)) {
+        s->missed_by |= misses && !s->level_given ? cf_missed_by(f)
+                        : cf_u8(f, CF_HIT)        ? CF_MISSED_HIT
+                        : cf_u8(f, CF_LEVEL)      ? CF_MISSED_LEVEL
+                                                  : 0;
         count_no_hit(s, f);
     }
     s->unstated |= s->dist_given && !cf_header_fact(f->header, "dist", "sets");
