@@ -155,6 +155,13 @@ warns() {
     # another description of that name, with its caches
     warns "column hit is of caches 'L1 1024/2/64/1 lru' (cf-cache), column cost of 'L1 2048/2/64/1 lru' (cf-latency): give both the same -m" \
         cf-latency -m ./big.yaml hit.cf
+    local other
+    for other in 'write: through' 'allocate: false' 'inclusion: inclusive' 'inclusion: exclusive'; do
+        sed "s/ways: 2}\]/ways: 2}, {name: L2, size: 8KiB, ways: 2}]/" m.yaml >two.yaml
+        sed "s/size: 8KiB,/& $other,/" two.yaml >other.yaml
+        warns "column hit is of caches 'L1 1024/2/64/1 lru, L2 8192/2/64/1 lru' (cf-cache)" \
+            bash -c 'cf-cache -m ./two.yaml a.cf | cf-classify --level L1 -m ./other.yaml'
+    done
     warns "column hit is of cores '2' (cf-cache), column class of '1' (cf-classify)" cf-classify --cores 1 -m ./m.yaml hit.cf
     warns "column hit is of cores '2' (cf-cache), column cost of '1' (cf-latency)" cf-latency --cores 1 -m ./m.yaml hit.cf
     # once, however many segments

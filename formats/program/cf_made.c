@@ -21,10 +21,14 @@ void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_m
     for (unsigned i = 0; i < m->levels; i++) {
         const struct cf_level *l = &m->level[i];
 
-        at +=
-            (size_t)snprintf(made->caches + at, sizeof(made->caches) - at, "%s%s %llu/%u/%u/%u %s",
-                             i ? ", " : "", l->name, (unsigned long long)l->size, l->ways, l->line,
-                             l->shared_by, cf_policy_name(l->policy));
+        at += (size_t)snprintf(made->caches + at, sizeof(made->caches) - at,
+                               "%s%s %llu/%u/%u/%u %s%s%s%s", i ? ", " : "", l->name,
+                               (unsigned long long)l->size, l->ways, l->line, l->shared_by,
+                               cf_policy_name(l->policy), l->write_back ? "" : " through",
+                               l->write_allocate ? "" : " no-allocate",
+                               l->inclusion == CF_INCLUSIVE   ? " inclusive"
+                               : l->inclusion == CF_EXCLUSIVE ? " exclusive"
+                                                              : "");
     }
 }
 

@@ -14,7 +14,7 @@
 struct cf_made {
     const struct cf_tool *tool;
     char machine[128];
-    char caches[CF_MAX_LEVELS * 128]; /* what the description says of each level */
+    char caches[CF_MAX_LEVELS * 160]; /* what the description says of each level */
     unsigned cores;                   /* 0: results do not depend on them */
     const char *options; /* of the program that change what the model does, in an order that does
                             not depend on how they were given; NULL or "": as without */
