@@ -280,6 +280,20 @@ END
     [[ $stderr == "cf-latency: $n accesses of unknown level or operation cost nothing" ]]
     run -0 --separate-stderr bash -c 'cf-latency -q -m "$1/plain.yaml" "$1/in.cf" >out.cf' - "$D"
     [[ -z $stderr ]]
+    # of hardware: the first level missed, and nothing says who served
+    stream in.cf <<<$'op,addr,level\nload,0x40,1\nload,0x80,254'
+    run -0 --separate-stderr bash -c 'cf-latency --level-column level -m "$1/plain.yaml" in.cf >out.cf' - "$D"
+    [[ $stderr == "cf-latency: 1 accesses of unknown level or operation cost nothing" ]]
+}
+
+@test "--retime refuses accesses of unknown address, whose costs no time can contain" {
+    {
+        printf 'time,op,addr,hit\n1,load,64,1\n' | stream /dev/stdout --clock instructions
+        printf 'time,op,size,pc\n1,load,4,64\n' | stream /dev/stdout --table unplaced --clock instructions
+    } >in.cf
+    run -1 --separate-stderr cf-latency --retime -m "$D/plain.yaml" -o out.cf in.cf
+    has 'table unplaced has accesses of unknown address, whose cost no time can contain' "$stderr"
+    has_not 'cf-select' "$stderr"
 }
 
 @test "levels that the machine does not have: status 1, each told once, the rest gets its cost" {

@@ -106,7 +106,8 @@ struct cf_latencies *cf_latencies_new(const struct cf_machine *m)
         return NULL;
     for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
         unsigned op = key & 7;
-        int known = key >> 3 != 0 && op >= CF_LOAD && op < CF_LATENCY_OPS;
+        int known =
+            key >> 3 != 0 && key >> 3 != CF_FROM_BEYOND && op >= CF_LOAD && op < CF_LATENCY_OPS;
 
         l->entry[key] =
             (struct entry){.lack = known ? CF_LACKS_LEVEL : CF_LACKS_ORIGIN, .level = -1};

@@ -31,7 +31,7 @@ enum {
 /* Why a key has no cycles; rows of such keys cost 0. */
 enum cf_latency_lack {
     CF_LACKS_NOTHING,
-    CF_LACKS_ORIGIN,  /* level 0: not known what served it; or an operation of no kind */
+    CF_LACKS_ORIGIN,  /* level 0 or 254: not known what served it; or an operation of no kind */
     CF_LACKS_LEVEL,   /* the machine has no such level on the path of the operation */
     CF_LACKS_LATENCY, /* the description does not state the latency of cf_latencies_level() */
 };

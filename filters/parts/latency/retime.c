@@ -116,7 +116,7 @@ int retime_take(struct retime *t, struct cf_frame *f)
     if (f->table == CF_UNPLACED)
         cf_die(t->tool, CF_EXIT_INPUT,
                "--retime: table unplaced has accesses of unknown address, whose cost no time can "
-               "contain: leave them out by 'cf-select'");
+               "contain: without --retime, cost has it");
     h = cf_need(t->tool, calloc(1, sizeof *h));
     h->frame = (struct cf_frame){.table = f->table, .rows = f->rows, .reader = f->reader};
     for (unsigned i = 0; i < f->columns; i++) {
