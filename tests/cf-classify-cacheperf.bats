@@ -95,6 +95,15 @@ objects='time,op,pid,tid,addr,bytes,object
     is "level,op,references,misses,capacity,conflict,true_sharing,false_sharing,allocator_conflict,allocator_false_sharing,unclassified,unknown
 L1D,load,63320000,10000000,10000000,0,0,0,0,0,0,0
 L1D,store,26680000,0,0,0,0,0,0,0,0,20000"
+    # fetches and prefetches take no part
+    {
+        cat a.csv
+        tail -n 1 a.csv | sed 's/load\|store/prefetch/'
+        tail -n 1 a.csv | sed 's/load\|store/ifetch/'
+    } >b.csv
+    [[ $(grep -c fetch b.csv) == 2 ]]
+    stream b.cf b.csv
+    same "$(classify -q --summary b.cf)" "$output"
     run -0 classify --load-misses 20 --summary a.cf
     matches "*L1D,load,63320000,10000000,0,0,0,0,0,0,10000000,0*"
 }

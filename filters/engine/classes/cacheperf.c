@@ -67,15 +67,22 @@ int cf_cacheperf_object(struct cf_cacheperf *c, uint32_t object, uint32_t tid)
     return 0;
 }
 
+int cf_cacheperf_takes(const struct cf_cacheperf_rows *part, uint32_t i)
+{
+    const unsigned op = part->op ? part->op[i] : CF_LOAD;
+
+    return op != CF_IFETCH && op != CF_PREFETCH && op != CF_FLUSH &&
+           (!part->stage || part->stage[i]);
+}
+
 int cfp_sample(const struct cf_cacheperf *c, const struct cf_cacheperf_rows *part, uint32_t i,
                struct cfp_sample *s)
 {
     static const uint64_t most = UINT64_C(1) << 36;
-    const unsigned op = part->op ? part->op[i] : CF_LOAD;
     const uint64_t weight = part->weight ? part->weight[i] : 1;
     const unsigned level = part->level ? part->level[i] : 0;
 
-    if (op == CF_IFETCH || op == CF_PREFETCH || op == CF_FLUSH || (part->stage && !part->stage[i]))
+    if (!cf_cacheperf_takes(part, i))
         return 0;
     *s = (struct cfp_sample){
         .addr = part->addr[i],
@@ -87,7 +94,7 @@ int cfp_sample(const struct cf_cacheperf *c, const struct cf_cacheperf_rows *par
         .object = part->object ? part->object[i] : 0,
         .source = part->source && !c->c.literal ? part->source[i] : 0,
         .size = part->size && part->size[i] ? part->size[i] : 1,
-        .store = op == CF_STORE,
+        .store = part->op && part->op[i] == CF_STORE,
         .miss = level > 1,
         .known = level > 0,
         .fine = part->stage ? part->stage[i] == CF_STAGE_FINE : !weight,

@@ -56,6 +56,9 @@ struct cf_cacheperf_rows {
     const uint8_t *op, *level, *stage;
 };
 
+/* Whether a row is a sample that takes part: no fetch, prefetch or flush, nor of stage 0. */
+int cf_cacheperf_takes(const struct cf_cacheperf_rows *part, uint32_t row);
+
 struct cf_cacheperf;
 
 /* NULL without memory. */

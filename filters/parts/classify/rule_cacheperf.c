@@ -196,6 +196,8 @@ static void add_up(struct cacheperf *p, const struct cf_cacheperf_rows *r, const
         const unsigned op = r->op && r->op[i] < CF_CLASS_OPS && r->op[i] ? r->op[i] : CF_LOAD;
         const uint64_t weight = r->weight ? r->weight[i] : r->stage[i] == CF_STAGE_COARSE;
 
+        if (!cf_cacheperf_takes(r, i))
+            continue;
         p->samples += weight != 0;
         p->references[op] += weight;
         p->unknown[op] += r->level[i] ? 0 : weight;
