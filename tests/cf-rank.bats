@@ -947,14 +947,14 @@ page_rows() {
 @test "--html: a page of any ranking; no page where nothing was ranked" {
     printf '%s\n' addr,function,op 1,f,load 2,f,load '3,"g, ""h"" </script>",load' | stream accesses.cf -
     cf-rank -q --html page.html accesses.cf >/dev/null
-    grep -qF '["f",2]' page.html
+    grep -qF '["f","2"]' page.html
     [ "$(grep -c '</script>' page.html)" -eq 2 ]
     cf-rank -q --top 1 --html - accesses.cf >one.html
     ! grep -qF 'h\"' one.html || false
     grep -qF '"all":2' one.html
     # to the last digit
     printf 'op,size,addr,function,weight\nload,8,4096,f,12345678912\n' | cf-capture csv -q | cf-rank -q --html many.html >/dev/null
-    grep -qF '["f",12345678912]' many.html
+    grep -qF '["f","12345678912"]' many.html
     grep -qF '"total":12345678912,' many.html
     run -1 cf-rank --value misses --html none.html accesses.cf
     [ ! -e none.html ]

@@ -226,6 +226,39 @@ axis ["0","5","10","15","time (ns after 1 795 914 644 998 939 253)"]
 END
 }
 
+@test "sums have every digit, which JavaScript's numbers above 2^53 do not" {
+    { echo time,op,addr,region,page,function,weight,cost
+        echo 1,load,0x1000,m,7,f,4503599627369,4009; echo 2,load,0x1000,m,3,g,1,3; echo 3,load,0x1000,m,3,g,99,5; } | stream large.cf
+    cf-heatmap -q --value cost --html map.html large.cf >map.csv
+    in_browser map.html <<'END'
+  const box = canvas.getBoundingClientRect(), b = shown[0], at = b.y[1] + b.pitch / 2;
+  canvas.dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + 0.5 / map.bins * plotWidth(),
+    box.top + TOP + (at - view.y0) / (view.y1 - view.y0) * height)));
+  got.tip = [...$('tip').children].map(e => e.textContent).slice(-3);
+  got.csv = files.csv();
+END
+    same - <(grep -v '^csv ' got) <<'END'
+tip ["18 054 930 906 122 321 cycles, 100.0 % of all","by f (100 %)","page in all: 18 054 930 906 122 321 cycles, 100.0 % of its mapping"]
+faults []
+END
+    sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' >saved.csv
+    same <(sed 's/_records//g; s/cost_cycles/cycles/' map.csv) saved.csv
+    cf-rank -q --by page --value cost --html rank.html large.cf >/dev/null
+    in_browser rank.html <<'END'
+  const box = $('bars').getBoundingClientRect();
+  $('bars').dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + 5, box.top + TOP + 5)));
+  got.tip = [...$('tip').children].map(e => e.textContent);
+  got.table = [...$('list').rows].map(r => r.cells[2].textContent);
+  got.csv = files.csv();
+END
+    same - got <<'END'
+tip ["m, page 7","rank 1: 18 054 930 906 122 321 cost_cycles, 100.0 % of all"]
+table ["18 054 930 906 122 321","498"]
+csv "rank,name,cost_cycles,share,cumulative\n1,\"m, page 7\",18054930906122321,1,1\n2,\"m, page 3\",498,0,1\n"
+faults []
+END
+}
+
 # hovers PAGE.html PAGE BIN...: what the tip says of page number PAGE of the first mapping at each bin.
 hovers() {
     local page=$1 row=$2

@@ -142,16 +142,16 @@ function hover(e) {
   if (rows) {
     let best = b.first + rows[0], value = -1;
     for (let r = b.first + rows[0]; r <= b.first + rows[1]; r++) {
-      let got = 0;
+      let got = count(0);
       eachGroup(r, (which, sum) => { if (which === at) got = sum; return which >= at; });
       if (got > value) { value = got; best = r; }
     }
     lines.push(['div', 'page ' + pageName(b, best) + (rows[1] > rows[0] ? ' (hottest of ' + (rows[1] - rows[0] + 1) + ' pages here)' : '')]);
     lines.push(['div', span]);
-    lines.push(['div', exact(value) + ' ' + map.what + (value ? ', ' + percent(value / map.total) + ' of all' : '')]);
+    lines.push(['div', exact(value) + ' ' + map.what + (value ? ', ' + percent(Number(value) / map.total) + ' of all' : '')]);
     const by = value && functionsAt(best, ticks(at * group), ticks(Math.min(map.bins, (at + 1) * group)));
     if (by) lines.push(['div', 'by ' + by]);
-    lines.push(['span', 'page in all: ' + exact(map.rowTotal[best]) + ' ' + map.what + ', ' + percent(map.rowTotal[best] / b.total) + ' of its mapping']);
+    lines.push(['span', 'page in all: ' + exact(map.rowTotal[best]) + ' ' + map.what + ', ' + percent(Number(map.rowTotal[best]) / b.total) + ' of its mapping']);
   } else {
     lines.push(['div', hole ? 'pages left out: nobody touched them' : 'a page that nobody touched']);
   }

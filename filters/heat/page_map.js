@@ -5,23 +5,24 @@ const map = data;
 function numbers(base64) {
   const text = atob(base64);
   let at = 0;
-  return () => {
-    let value = 0, unit = 1, byte;
+  return (of = Number) => {
+    let value = of(0), unit = of(1), byte;
     do {
       byte = text.charCodeAt(at++);
-      value += (byte & 127) * unit;
-      unit *= 128;
+      value += of(byte & 127) * unit;
+      unit *= of(128);
     } while (byte > 127);
     return value;
   };
 }
+const count = map.total > Number.MAX_SAFE_INTEGER ? BigInt : Number; // what holds sums to the last digit
 function decode() {
   const next = numbers(map.data);
   map.page = new Float64Array(map.rows);
-  map.rowTotal = new Float64Array(map.rows);
+  map.rowTotal = Array(map.rows).fill(count(0));
   map.first = new Float64Array(map.rows + 1);
   map.bin = new Uint32Array(map.cells);
-  map.value = new Float64Array(map.cells);
+  map.value = new (count === BigInt ? BigUint64Array : Float64Array)(map.cells);
   let row = 0, cell = 0;
   map.bands = map.bands.map(([name, total, rows, resolved], index) => {
     const band = {name, total, resolved, index, first: row, rows, ticked: true};
@@ -29,10 +30,10 @@ function decode() {
       page += next();
       map.page[row] = page;
       map.first[row] = cell;
-      for (let count = next(), bin = 0; count--; cell++) {
+      for (let cells = next(), bin = 0; cells--; cell++) {
         bin += next();
         map.bin[cell] = bin;
-        map.rowTotal[row] += map.value[cell] = next();
+        map.rowTotal[row] += map.value[cell] = next(count);
       }
     }
     return band;
@@ -110,7 +111,7 @@ function regroup() {
 function eachGroup(row, act) {
   for (let c = map.first[row]; c < map.first[row + 1];) {
     const at = Math.floor(map.bin[c] / group);
-    let sum = 0;
+    let sum = count(0);
     for (; c < map.first[row + 1] && Math.floor(map.bin[c] / group) === at; c++) sum += map.value[c];
     if (act(at, sum)) return;
   }
@@ -121,7 +122,7 @@ function peak() {
     for (let r = 0; r < map.rows; r++)
       eachGroup(r, (at, sum) => { if (sum > peaks[group]) peaks[group] = sum; });
   }
-  return peaks[group];
+  return Number(peaks[group]);
 }
 
 function scale(value) {
@@ -218,8 +219,8 @@ function paintBand(b, pixels, width, lines, ratio) {
     before = rows;
     hottest.fill(0);
     for (let r = b.first + rows[0]; r <= b.first + rows[1]; r++) {
-      eachGroup(r, (at, sum) => {
-        const bin = at * group;
+      eachGroup(r, (at, cells) => {
+        const bin = at * group, sum = Number(cells);
         if (bin + group <= view.x0) return false;
         if (bin >= view.x1) return true;
         const a = Math.max(0, Math.floor((bin - view.x0) * perBin));

@@ -1,10 +1,11 @@
-// Rows are [name, value], and of a profile [name, value, least, most, region]; runs [k, mean, least, most].
+// Rows are [name, value as a text with every digit], and of a profile [name, value, least, most, region];
+// runs [k, mean, least, most].
 const profile = 'set' in data, MOST_ROWS = 500;
 const LEFT = 64, RIGHT = 18, TOP = 8, BOTTOM = 34, FONT = '12px system-ui, sans-serif';
 const palette = ['#1f5fa8', '#c8502a', '#2f8f4e', '#8c4fa3', '#a07d12', '#3f9aa8', '#6b6b6b', '#c23b78'];
 const base = profile ? data.only ? data.none : data.every : 0;
 const curves = profile ? [['best', 'cached', palette[0]], ['moved', 'moved', palette[1]]].filter(([c]) => data[c].length) : [];
-const rows = data.rows.map((r, i) => ({rank: i + 1, name: r[0], value: r[1], least: r[2] ?? r[1], most: r[3] ?? r[1], region: r[4]}));
+const rows = data.rows.map((r, i) => ({rank: i + 1, name: r[0], exact: profile ? r[1] : BigInt(r[1]), value: +r[1], least: r[2] ?? +r[1], most: r[3] ?? +r[1], region: r[4]}));
 let sum = 0;
 for (const r of rows) {
   r.share = data.total > 0 && r.value > 0 ? r.value / data.total : 0;
@@ -111,7 +112,7 @@ function list() {
   for (const r of shown.slice(0, MOST_ROWS)) {
     const row = $('list').insertRow();
     if (profile && r.rank <= data.set) row.className = 'set';
-    for (const text of [r.rank, r.name, exact(r.value), ...profile ? [exact(r.least), exact(r.most)] : [], percent(r.share), percent(r.sum)])
+    for (const text of [r.rank, r.name, exact(r.exact), ...profile ? [exact(r.least), exact(r.most)] : [], percent(r.share), percent(r.sum)])
       row.insertCell().textContent = text;
   }
   const rest = shown.length - MOST_ROWS;
@@ -119,7 +120,7 @@ function list() {
     .filter(t => t).join('; ');
 }
 function tips(r) {
-  return [['b', r.name], ['div', `rank ${r.rank}: ${exact(r.value)} ${data.value}, ${percent(r.share)} of all`],
+  return [['b', r.name], ['div', `rank ${r.rank}: ${exact(r.exact)} ${data.value}, ${percent(r.share)} of all`],
     ...profile ? [['div', `from ${exact(r.least)} to ${exact(r.most)}`]] : []];
 }
 
@@ -160,7 +161,7 @@ function svg() {
   return svgText(WIDTH, 30 + parts.length * HEIGHT, parts.join('\n'));
 }
 function csv() {
-  return csvRow(columns) + shown.map(r => csvRow([r.rank, r.name, r.value, ...profile ? [r.least, r.most] : [], +r.share.toFixed(6), +r.sum.toFixed(6)])).join('');
+  return csvRow(columns) + shown.map(r => csvRow([r.rank, r.name, r.exact, ...profile ? [r.least, r.most] : [], +r.share.toFixed(6), +r.sum.toFixed(6)])).join('');
 }
 const files = {png: () => painted(svg()), svg, csv};
 saveAs($('tools'), 'ranking', files);

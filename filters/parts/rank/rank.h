@@ -59,6 +59,7 @@ void rank_profile(struct rank *k, char *const *files, int count);
 struct rank_drawing {
     struct cf_bars bars;
     const char *value;                /* name of what is ranked by */
+    const uint64_t *sum;              /* the bars' values to the last digit; NULL: of a profile */
     const struct cf_profile *profile; /* whose first pages the bars are, in their order; or NULL */
     size_t set;                       /* working set of the profile, */
     int set_by_run;                   /* which a run with the best k has shown */

@@ -5,6 +5,8 @@
  * The data is JSON: names, values and, of a profile, what they vary between and the runs of the
  * best k. Memory: none.
  */
+#include <inttypes.h>
+
 #include "filters/parts/rank/rank.h"
 
 CF_PAGE(rank_page, CF_PAGE_FILE("filters/parts/rank/page.css"),
@@ -47,7 +49,10 @@ static void write_data(const void *what, FILE *out)
     for (size_t i = 0; i < d->bars.count; i++) {
         fputs(i ? ",\n[" : "[", out);
         cf_json_text(out, "", d->bars.name[i]);
-        write_number(out, "", d->bars.value[i]);
+        if (d->sum)
+            fprintf(out, ",\"%" PRIu64 "\"", d->sum[i]);
+        else
+            write_number(out, "", d->bars.value[i]);
         if (p) {
             write_number(out, "", p->page[i].gain_least);
             write_number(out, "", p->page[i].gain_most);

@@ -25,12 +25,14 @@ void rank_draw(const struct rank *k, const struct cf_ranked *r)
                              .bars = {.count = count, .all = r->count}};
     char title[128], **name = cf_tool_room(k->tool, count + 1, sizeof *name);
     double *value = cf_tool_room(k->tool, count + 1, sizeof *value);
+    uint64_t *sum = cf_tool_room(k->tool, count + 1, sizeof *sum);
 
     for (size_t i = 0; i < r->count; i++)
         d.bars.total += (double)r->item[i].sum[k->o.sort];
     for (size_t i = 0; i < count; i++) {
         name[i] = cf_rank_text(&k->c, r->item[i].key);
-        value[i] = (double)r->item[i].sum[k->o.sort];
+        sum[i] = r->item[i].sum[k->o.sort];
+        value[i] = (double)sum[i];
     }
     snprintf(title, sizeof title, "%s by %s", rank_plural(k), d.value);
     title[0] = (char)(title[0] - 'a' + 'A');
@@ -39,6 +41,7 @@ void rank_draw(const struct rank *k, const struct cf_ranked *r)
     d.bars.title = title;
     d.bars.name = (const char *const *)name;
     d.bars.value = value;
+    d.sum = sum;
     cf_output_draw(k->tool, &k->o.output, &d, &drawings);
     for (size_t i = 0; i < count; i++)
         free(name[i]);
