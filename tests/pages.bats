@@ -222,7 +222,7 @@ END
 END
     same - <(head -n -1 got) <<'END'
 csv ["1,1795914644998939253,pid 7,12.5","2,1795914644998939254,pid 7,12.5"]
-axis ["0","5","10","15","time (ns after 1 795 914 644 998 939 253)"]
+axis ["0","5","10","15","20","time (ns after 1 795 914 644 998 939 252)"]
 END
 }
 
@@ -396,6 +396,49 @@ snapshot,time,series,share_percent
 1,100,pid 7,12.5
 2,200,pid 7,12.5
 END
+}
+
+@test "a chart of uneven snapshots: each stands at its time, and what is named is there" {
+    printf 'snapshot,time,mode,level,sets,ways\n' >snapshots.csv
+    printf 'snapshot,level,pid\n' >lines.csv
+    local i
+    for i in 1 2 3 5 10 11 12 40 41 60; do
+        echo "$i,${i}00,1,2,4,2" >>snapshots.csv
+        echo "$i,2,7" >>lines.csv
+    done
+    stream uneven.cf -t line --clock cycles --with snapshot=snapshots.csv lines.csv
+    cf-occupancy -q --html uneven.html --picture uneven.svg uneven.cf >/dev/null
+    in_browser uneven.html <<'END'
+  const texts = () => [...new DOMParser().parseFromString(files.svg(), 'image/svg+xml').querySelectorAll('text')]
+    .filter(t => /^\d+$/.test(t.textContent)).map(t => [+t.textContent, Math.round((t.getAttribute('x') - LEFT) / (WIDTH - LEFT - RIGHT) * 1000)]);
+  got.marks = texts();
+  const box = panels[0].canvas.getBoundingClientRect();
+  got.hover = [50, 450, 2000, 4050, 5900].map(time => {
+    const x = box.left + LEFT + time / 6000 * (box.width - LEFT - RIGHT);
+    panels[0].canvas.dispatchEvent(new PointerEvent('pointermove', lean(x, box.top + 20)));
+    return $('where').textContent;
+  });
+  view = [7, 9];
+  got.zoomed = texts();
+END
+    same - got <<'END'
+marks [[0,0],[1000,167],[2000,333],[3000,500],[4000,667],[5000,833],[6000,1000]]
+hover ["snapshot 1, 100 cycles","snapshot 5, 500 cycles","snapshot 40, 4000 cycles","snapshot 41, 4100 cycles","snapshot 60, 6000 cycles"]
+zoomed [[1500,103],[2000,276],[2500,448],[3000,621],[3500,793],[4000,966]]
+faults []
+END
+    # without times: numbers of snapshots that are there
+    cut -d, -f1,3- snapshots.csv >timeless.csv
+    stream timeless.cf -t line --with snapshot=timeless.csv lines.csv
+    cf-occupancy -q --html timeless.html timeless.cf >/dev/null
+    in_browser timeless.html <<'END'
+  got.marks = [...new DOMParser().parseFromString(files.svg(), 'image/svg+xml').querySelectorAll('text')].map(t => t.textContent).filter(t => /^\d+$/.test(t));
+END
+    same - got <<'END'
+marks ["2","5","10","12","40","60"]
+faults []
+END
+    [[ $(COLUMNS=90 cf-occupancy -q --term timeless.cf | sed -n '/ snapshot$/p' | xargs) == '2 5 10 12 40 60 snapshot' ]]
 }
 
 @test "a chart of many series: all stand out, in the light and in the dark" {

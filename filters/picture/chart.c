@@ -67,14 +67,11 @@ uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks)
 }
 
 /* Numbers may be left out, and of another stream begin anew, which is marked. */
-int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t *mark)
+int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step)
 {
-    if (i && c->snapshot[i] < c->snapshot[i - 1]) {
-        *mark = c->snapshot[i];
-        return 1;
-    }
-    *mark = c->snapshot[i] / step * step;
-    return i ? c->snapshot[i - 1] / step != c->snapshot[i] / step : *mark == c->snapshot[i];
+    const uint32_t number = c->snapshot[i], before = i ? c->snapshot[i - 1] : 0;
+
+    return i ? number < before || before / step != number / step : number % step == 0;
 }
 
 double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,

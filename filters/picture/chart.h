@@ -68,9 +68,9 @@ double cf_chart_place(const struct cf_chart *c, uint32_t i);
 uint64_t cf_chart_start(const struct cf_chart *c);
 
 /* Marks of the axis of snapshots: their step, for at most about `marks` of them, and whether point
-   i gets one, with the number that stands there: the first of another stream always does. */
+   i gets one: the first of another stream always does. */
 uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks);
-int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t *mark);
+int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step);
 
 /* Mean of a series over those of the points [from, to) where it has a value, and the largest of
    these; NAN where it has none. */

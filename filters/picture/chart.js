@@ -2,8 +2,11 @@ const names = data.size || data.snapshot, points = names.length, shown = data.se
 let view = [0, points], hover = -1, drag = null;
 
 // Times are texts, since a number may not hold them to the last digit; the axis shows what comes after `zero`.
-const first = BigInt(data.time?.[0] ?? 0), last = BigInt(data.time?.[points - 1] ?? 0);
-const zero = first / 4n > last - first ? first : 0n, times = data.time?.map(t => Number(BigInt(t) - zero));
+const at = i => BigInt(data.time?.[i] ?? 0), gap = at(1) - at(0), last = at(points - 1);
+const first = gap < at(0) ? at(0) - gap : 0n, zero = first / 4n > last - first ? first : 0n;
+// Where points begin, and the last one ends: each ends at its time.
+const edges = data.time ? [first, ...data.time].map(t => Number(BigInt(t) - zero)) : [...names.keys(), points];
+const across = (i, width) => LEFT + (edges[i] - edges[view[0]]) / (edges[view[1]] - edges[view[0]]) * width;
 const [scale, scaled] = timeUnit(Number(last - zero), data.unit);
 const timeTitle = 'time (' + scaled + (zero ? ' after ' + exact(zero) : '') + ')';
 const point = data.size ? 'cache size' : 'snapshot';
@@ -40,7 +43,7 @@ const panels = data.panels.map((p, k) => {
 // The areas lie one on the other with the first series below: the table has it below, too.
 if (panels[0].stacked) $('list').append(...[...$('list').rows].reverse());
 
-const LEFT = 52, BOTTOM = 34, TOP = 8, RIGHT = 8, FONT = '12px system-ui, sans-serif';
+const LEFT = 52, BOTTOM = 34, TOP = 8, RIGHT = 18, FONT = '12px system-ui, sans-serif';
 
 function mean(lines, from, to) {
   let sum = 0, n = 0;
@@ -52,9 +55,8 @@ function mean(lines, from, to) {
 function columns(width) {
   const count = view[1] - view[0], drawn = Math.min(count, width);
   return Array.from({length: drawn}, (_, c) => {
-    const from = view[0] + Math.floor(c * count / drawn);
-    return {from, to: Math.max(from + 1, view[0] + Math.floor((c + 1) * count / drawn)),
-      left: LEFT + c * width / drawn, right: LEFT + (c + 1) * width / drawn};
+    const [from, to] = [c, c + 1].map(c => view[0] + Math.floor(c * count / drawn));
+    return {from, to, left: across(from, width), right: across(to, width)};
   });
 }
 
@@ -125,17 +127,14 @@ function drawLevel(g, width, bottom) {
   g.textAlign = 'center';
   for (let i = view[0]; data.size && i < view[1]; i++)
     if (Number.isInteger(Math.log2(data.size[i]))) mark(LEFT + (i - view[0] + 0.5) * width / count, bytes(data.size[i]), 60);
-  const along = data.time ? step((times[view[1] - 1] - times[view[0]]) / scale || 1, width / 70)
-    : Math.max(1, Math.floor(step(count, width / 70)));
-  const places = times ? times.map(t => t / scale) : data.snapshot;
-  const block = i => Math.floor(places[i] / along);
-  for (let i = view[0]; !data.size && i < view[1]; i++) {
-    const anew = i > view[0] && places[i] < places[i - 1]; // another stream
-    if (!anew && (i > view[0] ? block(i) === block(i - 1) : places[i] % along)) continue;
-    // a snapshot ends at its time
-    mark(LEFT + (i - view[0] + (data.time ? 1 : 0.5)) * width / count,
-      anew ? places[i] : +(block(i) * along).toPrecision(6), 40);
-  }
+  const [from, to] = view.map(i => edges[i] / scale), along = step(to - from, width / 70);
+  for (let k = Math.ceil(from / along - 1e-9); data.time && k * along <= to; k++)
+    mark(LEFT + (k * along - from) / (to - from) * width, +(k * along).toPrecision(12), 40);
+  // one where the number passes a multiple of the step, and where another stream begins
+  const block = i => Math.floor(data.snapshot[i] / Math.max(1, along));
+  for (let i = view[0]; !data.size && !data.time && i < view[1]; i++)
+    if (i > view[0] ? block(i) !== block(i - 1) || data.snapshot[i] < data.snapshot[i - 1] : data.snapshot[i] % Math.max(1, along) === 0)
+      mark(LEFT + (i - view[0] + 0.5) * width / count, data.snapshot[i], 40);
   drawSigns(g, width, bottom);
   g.fillText(data.size ? 'cache size' : data.time ? timeTitle : 'snapshot', LEFT + width / 2, bottom + 31);
 }
@@ -153,10 +152,10 @@ function drawPanel(p, g, outer, height) {
   drawLevel(g, width, TOP + height);
   g.globalAlpha = 0.35;
   if (hover >= view[0] && hover < view[1])
-    g.fillRect(LEFT + (hover - view[0]) * width / count, TOP, Math.max(1, width / count), height);
+    g.fillRect(across(hover, width), TOP, Math.max(1, across(hover + 1, width) - across(hover, width)), height);
   if (drag && drag[0] !== drag[1]) {
     const [a, b] = [Math.min(...drag), Math.max(...drag) + 1];
-    g.fillRect(LEFT + (a - view[0]) * width / count, TOP, (b - a) * width / count, height);
+    g.fillRect(across(a, width), TOP, across(b, width) - across(a, width), height);
   }
   g.globalAlpha = 1;
 }
@@ -182,7 +181,8 @@ function draw() {
 function pointAt(canvas, event) {
   const box = canvas.getBoundingClientRect(), count = view[1] - view[0];
   const x = (event.clientX - box.left - LEFT) / Math.max(1, Math.floor(box.width - LEFT - RIGHT));
-  return x < 0 || x >= 1 || !count ? -1 : view[0] + Math.floor(x * count);
+  const [from, to] = view.map(i => edges[i]), past = edges.findIndex(e => e > from + x * (to - from));
+  return x < 0 || x >= 1 || !count ? -1 : Math.max(view[0], past - 1);
 }
 
 function tell(event, k) {

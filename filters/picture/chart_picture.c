@@ -144,7 +144,7 @@ static void draw_level(struct cf_canvas *p, const struct cf_chart *c, const stru
     const double bottom = f->y + f->height;
     double end = 0;
     char number[48];
-    uint32_t along, mark;
+    uint32_t along;
 
     if (c->time) {
         cf_canvas_time(p, f->x, f->width, bottom, cf_chart_start(c), c->time[c->points - 1],
@@ -154,9 +154,9 @@ static void draw_level(struct cf_canvas *p, const struct cf_chart *c, const stru
     snprintf(number, sizeof number, "%" PRIu32, c->snapshot[c->points - 1]);
     along = cf_chart_step(c, (unsigned)(f->width / (cf_canvas_text_width(p, number) + BETWEEN)));
     for (uint32_t i = 0; i < c->points; i++) {
-        if (!cf_chart_mark(c, i, along, &mark))
+        if (!cf_chart_mark(c, i, along))
             continue;
-        snprintf(number, sizeof number, "%" PRIu32, mark);
+        snprintf(number, sizeof number, "%" PRIu32, c->snapshot[i]);
         cf_canvas_mark(p, f->x + (i + 0.5) * f->width / c->points, bottom, number, &end);
     }
     cf_canvas_text(p, f->x + f->width / 2, bottom + 26, 0.5, cf_pale_ink, "snapshot");

@@ -73,12 +73,11 @@ static void put_axis(const struct cf_chart *c, FILE *out, uint32_t width)
     for (uint32_t i = 0; i < c->points; i++) {
         const unsigned x = (unsigned)((i + 0.5) * width / c->points);
         char number[24];
-        uint32_t mark;
         unsigned n;
 
-        if (!cf_chart_mark(c, i, step, &mark))
+        if (!cf_chart_mark(c, i, step))
             continue;
-        n = (unsigned)snprintf(number, sizeof number, "%" PRIu32, mark);
+        n = (unsigned)snprintf(number, sizeof number, "%" PRIu32, c->snapshot[i]);
         if (x < at || x + n > width)
             continue;
         fprintf(out, "%*s%s ", (int)(x - at), "", number);
