@@ -162,5 +162,12 @@ agree() {
     # a size that a line does not have is none of its points
     cf-sweep --ways 1,3 --min 1K --max 4K --html gap.html walk.cf >/dev/null
     grep -qE '"lines":\[\[[0-9]+,null,[0-9]+,' gap.html
+    # and breaks no line: of 3 ways there are 1536 and 3072 bytes; alone it is a dot
+    cf-sweep --ways 1,3,64 --min 1K --max 4K --picture gap.svg walk.cf >/dev/null
+    same - <(sed -n 's/.*stroke-width:\([^;]*\);stroke-linecap:round.* d="\([^"]*\) ".*/\1 \2/p' gap.svg | sed -E 's/ [0-9.]+ [0-9.]+//g') <<'END'
+6 M L
+1.6 M L
+1.6 M L
+END
     cf-sweep --ways 1,2 --line-size 32,64 --min 1K --max 32K --picture - walk.cf | cmp - s.png
 }

@@ -473,10 +473,12 @@ END
   plot.dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + 3, box.top + 20)));
   got.where = $('where').textContent;
   got.cells = cells.map(row => row[0].textContent);
+  got.lines = [...new DOMParser().parseFromString(files.svg(), 'image/svg+xml').querySelectorAll('path')].map(p => p.getAttribute('d').replace(/[^ML]/g, ''));
 END
     same - got <<END
 where "1 KiB"
 cells ["$(awk -F, '$2 == 1 && $3 == 1024 { print $6 }' sweep.csv)",""]
+lines ["ML","MLL"]
 faults []
 END
     # the caches of a machine stand on the curve, each at its size

@@ -72,14 +72,16 @@ function drawSeries(g, p, width, y) {
   for (let i = data.series.length; i-- > 0;) {
     if (!shown[i]) continue;
     g.fillStyle = g.strokeStyle = data.series[i].drawn;
-    g.lineWidth = points > 1 ? 1.6 : 6;
+    // a size that the series does not have breaks no line
+    const line = all.map((column, c) => ({...column, v: tops[i][c]})).filter(({v}) => v != null || !data.size);
+    g.lineWidth = line.length > 1 ? 1.6 : 6;
     g.beginPath();
     let broken = true; // no value before this one
-    all.forEach(({left, right}, c) => {
-      const v = tops[i][c], middle = (left + right) / 2;
+    line.forEach(({left, right, v}, c) => {
+      const middle = (left + right) / 2;
       if (v != null && p.stacked) { g.lineTo(left, y(v)); g.lineTo(right, y(v)); }
       else if (v != null) g[broken ? 'moveTo' : 'lineTo'](middle, y(v));
-      if (v != null && broken && !p.stacked && tops[i][c + 1] == null) { g.moveTo(middle - 3, y(v)); g.lineTo(middle + 3, y(v)); } // a dot
+      if (v != null && broken && !p.stacked && line[c + 1]?.v == null) { g.moveTo(middle - 3, y(v)); g.lineTo(middle + 3, y(v)); } // a dot
       broken = v == null;
     });
     if (p.stacked) { g.lineTo(LEFT + width, y(0)); g.lineTo(LEFT, y(0)); g.fill(); } else g.stroke();

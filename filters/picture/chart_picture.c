@@ -43,10 +43,11 @@ static void draw_series(struct cf_canvas *p, const struct cf_chart *c, unsigned 
     const double bottom = f->y + f->height;
     const int areas = c->panel[k].stacked;
 
-    cairo_set_line_width(p->cr, c->points > 1 ? 1.6 : DOT);
     cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND); /* a single point is a dot */
     /* the first series is the most important one: its line lies on top */
     for (unsigned s = c->series; s-- > 0;) {
+        uint32_t drawn = 0;
+
         for (uint32_t i = 0; i < columns; i++) {
             uint32_t from, to;
             double sum = 0, most, y, left, right;
@@ -60,9 +61,11 @@ static void draw_series(struct cf_canvas *p, const struct cf_chart *c, unsigned 
                 sum += cf_chart_mean(c, k, below, from, to, &most);
             y = at_height(f, sum);
             if (isnan(y)) {
-                cairo_new_sub_path(p->cr);
+                if (!c->size) /* of another stream, and no size that this series does not have */
+                    cairo_new_sub_path(p->cr);
                 continue;
             }
+            drawn++;
             if (areas && c->label) { /* bars: with something between them */
                 const double gap = (right - left) * GAP;
 
@@ -77,6 +80,7 @@ static void draw_series(struct cf_canvas *p, const struct cf_chart *c, unsigned 
         }
         cf_canvas_colour(p, c->name[s].colour);
         if (!areas) {
+            cairo_set_line_width(p->cr, drawn > 1 ? 1.6 : DOT);
             cairo_stroke(p->cr);
             continue;
         }
