@@ -886,6 +886,22 @@ page_rows() {
     run ! grep -q 'a working set of' gains.html
 }
 
+@test "--value gain: what a page loses lies below 0, and 0 has no sign" {
+    # the mean of the first two is 1000.5, of which a 3 loses 0.5
+    printf '%s\n' ,0,1000,1,0 ,0,1001,1,0 ,0,400,2,0 a,0,700,3,0 a,3,1001,3,0 a,5,1200,3,0 | page_rows p.cf
+    run -0 cf-rank -q --by page --value gain --picture loss.png p.cf
+    is "rank,region,page,gain_cycles,gain_least,gain_most,runs,share_percent,cumulative_percent,best_k_cycles,moved_k_cycles,working_set
+1,a,0,300,300,300,1,100.000,100.000,,,1
+2,a,3,0,0,0,1,0.000,100.000,,,0
+3,a,5,-200,-200,-200,1,0.000,100.000,,,0"
+    # 30 % upwards from 0 and 20 % downwards, of 50 in all
+    run -0 pixels loss.png 200,150 200,400 700,150 700,400
+    is '009e73
+f3f4f7
+f3f4f7
+009e73'
+}
+
 @test "--value gain: without one page each, what its lack costs" {
     printf '%s\n' ,0,400,2,0 a,0,700,4,0 a,1,450,4,0 | page_rows p.cf
     run -0 cf-rank -q --by page --value gain p.cf

@@ -131,6 +131,20 @@ svg [0,1]
 working ["working set: 2"]
 found ["[stack] 3"]
 END
+    # what a page loses lies below 0
+    printf '%s\n' region,page,runtime_cycles,policy,k ,0,1000,1,0 '[heap],0,700,3,0' '[heap],1,1200,3,0' >rows.csv
+    cf-capture csv -q --table page rows.csv | cf-rank -q --by page --value gain --html loss.html >/dev/null
+    in_browser loss.html <<'END'
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  const number = (e, ...names) => names.map(n => Math.round(e.getAttribute(n)));
+  got.axis = [...tree.querySelectorAll('text')].filter(t => /%$/.test(t.textContent)).map(t => t.textContent);
+  got.bars = [...tree.querySelectorAll('rect')].filter(r => r.getAttribute('width') > 300 && r.getAttribute('height') > 9).slice(1).map(r => number(r, 'y', 'height'));
+END
+    same - got <<'END'
+axis ["-20 %","-10 %","0 %","10 %","20 %","30 %"]
+bars [[8,167],[175,111]]
+faults []
+END
 }
 
 @test "the map: hover, zoom, search, save, and colours that can be read" {

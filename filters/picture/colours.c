@@ -120,7 +120,7 @@ void cf_axis_number(char *out, size_t size, double value, double step, double mo
     }
     for (double s = step; digits < 6 && s < 0.999; s *= 10)
         digits++;
-    snprintf(out, size, i && value > 0 ? "%.*f %c" : "%.*f", value > 0 ? digits : 0, value,
+    snprintf(out, size, i && value != 0 ? "%.*f %c" : "%.*f", value != 0 ? digits : 0, value,
              prefix[i]);
 }
 

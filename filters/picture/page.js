@@ -39,7 +39,7 @@ function bytes(value) {
 function axisNumber(value, most) {
   let i = 0;
   for (; most >= 1000 && i < 6; i++) { value /= 1000; most /= 1000; }
-  return +value.toFixed(6) + (i && value > 0 ? ' ' + ' kMGTPE'.charAt(i) : '');
+  return +value.toFixed(6) + (i && value ? ' ' + ' kMGTPE'.charAt(i) : '');
 }
 // The step of an axis: 1, 2 or 5 times a power of ten.
 function step(range, marks) {

@@ -27,16 +27,17 @@ function legend() {
 }
 
 // ---- drawing ----
-function axes(g, width, height, most, last, mark, title) {
-  const up = step(most, height / 36), top = Math.ceil(most / up - 1e-9) * up || 1, y = v => TOP + height * (1 - Math.min(Math.max(v, 0), top) / top);
+function axes(g, width, height, least, most, last, mark, title) {
+  const up = step(most - least, height / 36), low = Math.floor(least / up + 1e-9), top = Math.ceil(most / up - 1e-9) * up || (low ? 0 : 1);
+  const y = v => TOP + height * (top - Math.min(Math.max(v, low * up), top)) / (top - low * up);
   g.font = FONT;
   g.fillStyle = css('--side');
   g.fillRect(LEFT, TOP, width, height);
   g.fillStyle = css('--pale');
   g.textAlign = 'right';
-  for (let v = 0; v <= top * (1 + 1e-9); v += up) {
-    g.fillRect(LEFT - 4, y(v), 4, 1);
-    g.fillText(mark(v, top), LEFT - 7, y(v) + 4);
+  for (let k = low; k * up <= top * (1 + 1e-9); k++) {
+    g.fillRect(LEFT - 4, y(k * up), low && !k ? width + 4 : 4, 1);
+    g.fillText(mark(k * up, top), LEFT - 7, y(k * up) + 4);
   }
   g.textAlign = 'center';
   const along = Math.max(1, step(last, width / 70));
@@ -51,13 +52,13 @@ const inPercent = v => +v.toFixed(3) + ' %';
 
 function drawBars(g, outer, height) {
   const width = Math.max(1, outer - LEFT - RIGHT), unit = base > 0 ? 100 / base : 1;
-  const most = shown.reduce((m, r) => Math.max(m, unit * r.most), 0);
-  const y = axes(g, width, height, most || 1, shown.length || 1, base > 0 ? inPercent : axisNumber, 'the greatest first');
+  const least = shown.reduce((m, r) => Math.min(m, unit * r.least), 0), most = shown.reduce((m, r) => Math.max(m, unit * r.most), 0);
+  const y = axes(g, width, height, least, most || (least ? 0 : 1), shown.length || 1, base > 0 ? inPercent : axisNumber, 'the greatest first');
   const columns = Math.min(shown.length, Math.floor(width)), slot = width / (columns || 1);
   for (let c = 0; c < columns; c++) {
-    const i = Math.floor(c * shown.length / columns), r = shown[i], x = LEFT + c * slot, at = y(unit * r.value);
+    const i = Math.floor(c * shown.length / columns), r = shown[i], x = LEFT + c * slot, at = y(unit * r.value), zero = y(0);
     g.fillStyle = distinct(colourOf(r.region));
-    g.fillRect(x, at, slot > 3 ? slot - 1 : slot, TOP + height - at);
+    g.fillRect(x, Math.min(at, zero), slot > 3 ? slot - 1 : slot, Math.abs(zero - at));
     g.fillStyle = css('--ink');
     if (profile && slot >= 4 && r.most > r.least) g.fillRect(x + slot / 2 - 1, y(unit * r.most), 1, y(unit * r.least) - y(unit * r.most));
   }
@@ -72,7 +73,7 @@ function drawCurve(g, outer, height) {
   const width = Math.max(1, outer - LEFT - RIGHT), runs = curves.flatMap(([c]) => data[c]);
   const first = data.none ?? runs[0][1], unit = first > 0 ? 100 / first : 1, last = Math.max(1, ...curves.map(([c]) => data[c].at(-1)[0]));
   const most = runs.reduce((m, r) => Math.max(m, unit * r[3]), 0);
-  const y = axes(g, width, height, most, last, inPercent, 'best pages that are ' + curves.map(c => c[1]).join(' or '));
+  const y = axes(g, width, height, 0, most, last, inPercent, 'best pages that are ' + curves.map(c => c[1]).join(' or '));
   g.fillStyle = css('--pale');
   if ('every' in data) for (let x = LEFT; x < LEFT + width; x += 10) g.fillRect(x, y(unit * data.every), Math.min(6, LEFT + width - x), 1);
   if (data.by_run && data.set <= last) {

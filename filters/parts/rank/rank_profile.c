@@ -101,6 +101,12 @@ static double total(const struct cf_profile *p)
     return sum;
 }
 
+/* 0 and not -0, which C prints with its sign. */
+static double rounded(double gain)
+{
+    return rint(gain) + 0.0;
+}
+
 static void print(const struct rank *k, const struct cf_profile *p, size_t set)
 {
     const char *unit = p->of ? p->of : "cycles";
@@ -117,8 +123,8 @@ static void print(const struct rank *k, const struct cf_profile *p, size_t set)
         sum += share;
         printf("%zu", i + 1);
         cf_csv_text(stdout, 0, g->region);
-        cf_csv_print(stdout, ",%u,%.0f,%.0f,%.0f,%llu,%.3f,%.3f,", g->page, g->gain, g->gain_least,
-                     g->gain_most,
+        cf_csv_print(stdout, ",%u,%.0f,%.0f,%.0f,%llu,%.3f,%.3f,", g->page, rounded(g->gain),
+                     rounded(g->gain_least), rounded(g->gain_most),
                      (unsigned long long)(p->mode == CF_PAGES_ONLY ? g->only : g->but).count, share,
                      sum);
         if (i + 1 < p->ks && p->best[i + 1].count)

@@ -14,7 +14,7 @@ enum { LEFT = 62, RIGHT = 14, GAP = 66, MOST_REGIONS = 8 };
 struct panel {
     struct cf_canvas *p;
     double x, y, width, height;
-    double top; /* percent at the upper edge */
+    double low, top; /* percent at the lower edge, 0 or less, and at the upper one */
 };
 
 /* Regions by colours: those that come first have one of their own. */
@@ -26,23 +26,28 @@ struct regions {
 
 static double at(const struct panel *f, double percent)
 {
-    return f->y + f->height * (1 - fmin(fmax(percent, 0), f->top) / f->top);
+    return f->y + f->height * (f->top - fmin(fmax(percent, f->low), f->top)) / (f->top - f->low);
 }
 
-/* Ground, marks of the axis and titles; `most` is what has to fit, `last` stands at the right
-   end. */
-static void frame(struct panel *f, double most, size_t last, const char *upright, const char *level)
+/* Ground, marks of the axis and titles; `least`, 0 or less, and `most` have to fit, `last` stands
+   at the right end. */
+static void frame(struct panel *f, double least, double most, size_t last, const char *upright,
+                  const char *level)
 {
     static const struct cf_rgb ground = {243, 244, 247};
-    const double step = cf_axis_step(0, most > 0 ? most : 1, (unsigned)(f->height / 34) + 1);
+    const double step =
+        cf_axis_step(least, most > least ? most : 1, (unsigned)(f->height / 34) + 1);
     const double along = fmax(1, cf_axis_step(0, (double)last, (unsigned)(f->width / 70) + 1));
     char number[48];
     double end = 0;
 
-    f->top = most > 0 ? ceil(most / step - 1e-9) * step : 1;
+    f->low = floor(least / step + 1e-9) * step;
+    f->top = most > least ? ceil(most / step - 1e-9) * step : 1;
     cf_canvas_text_cut(f->p, f->x, f->y - 14, f->width, cf_pale_ink, upright);
     cf_canvas_box(f->p, f->x, f->y, f->width, f->height, ground);
-    for (double v = 0; v <= f->top * (1 + 1e-9); v += step) {
+    for (double k = round(f->low / step); k * step <= f->top * (1 + 1e-9); k++) {
+        const double v = k * step;
+
         cf_axis_number(number, sizeof number, v, step, f->top);
         strncat(number, " %", sizeof number - strlen(number) - 1);
         cf_canvas_box(f->p, f->x, at(f, v), f->width, 1, cf_rule);
@@ -115,11 +120,13 @@ static void draw_gains(struct panel *f, const struct rank_drawing *d)
     const double slot = f->width / (double)(columns ? columns : 1),
                  unit = base > 0 ? 100 / base : 0;
     struct regions regions = {.count = 0};
-    double most = 0;
+    double least = 0, most = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        least = fmin(least, unit * p->page[i].gain_least);
         most = fmax(most, unit * p->page[i].gain_most);
-    frame(f, most, count ? count : 1,
+    }
+    frame(f, least, most, count ? count : 1,
           p->mode == CF_PAGES_ONLY
               ? "gain of each page, in percent of the runtime with no page cached"
               : "cost of each page's lack, in percent of the runtime with all pages cached",
@@ -129,7 +136,7 @@ static void draw_gains(struct panel *f, const struct rank_drawing *d)
         const double x = f->x + (double)c * slot, y = at(f, unit * g->gain);
         const double low = at(f, unit * g->gain_least), high = at(f, unit * g->gain_most);
 
-        cf_canvas_box(f->p, x, y, slot > 3 ? slot - 1 : slot, f->y + f->height - y,
+        cf_canvas_box(f->p, x, fmin(y, at(f, 0)), slot > 3 ? slot - 1 : slot, fabs(at(f, 0) - y),
                       regions.colour[region(&regions, g->region)]);
         if (slot < 4 || low - high < 1)
             continue;
@@ -174,7 +181,7 @@ static void draw_runs(struct panel *f, const struct rank_drawing *d)
     for (size_t k = 0; k < runs; k++)
         most = fmax(most, unit * fmax(k < p->ks ? (double)p->best[k].most : 0,
                                       k < p->moves ? (double)p->moved[k].most : 0));
-    frame(f, most, (size_t)last,
+    frame(f, 0, most, (size_t)last,
           p->none.count ? "runtime, in percent of that with no page cached"
                         : "runtime, in percent of the first",
           p->ks ? "best pages that are cached" : "best pages that are moved");
