@@ -340,6 +340,11 @@ assert (d["lost_samples"], d["throttled"], d["lost"]) == (305, 2, sys.argv[1]), 
     cf-report --cacheperf --html page.html a.cf
     grep -qF "\"lost\":\"$words\"" page.html
     # one of each, or one of them; without a finding; not there
+    cf-select --op load a.cf >loads.cf
+    run -0 cf-report --cacheperf loads.cf
+    has "
+not of the whole recording, but of what this kept: cf-select --op load a.cf; $words
+"
     printf '%s\n' time,count,label 1,1,lost >lost.csv
     samples b.cf -w lost=lost.csv </dev/null
     run -0 cf-report --cacheperf b.cf

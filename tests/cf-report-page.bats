@@ -242,6 +242,27 @@ END
     equal lost_samples 0
 }
 
+@test "what is not all of a recording says so" {
+    accesses_of 1000 | stream a.cf
+    cf-cat --slice 1-500 a.cf >slice.cf
+    run -0 cf-report -q -m "$M" slice.cf
+    has '
+not of the whole recording, but of what this kept: cf-cat --slice 1-500 a.cf
+'
+    cf-report -q -m "$M" --html page.html slice.cf
+    grep -q 'but of what this kept: cf-cat --slice 1-500 a.cf"' page.html
+    # of a part, through further programs, once
+    cf-cat -o a.packed.cf a.cf
+    cf-cat --part 1/2 a.packed.cf | cf-select --op load >both.cf
+    run -0 cf-report -q -m "$M" both.cf
+    has ' kept: cf-cat --part 1/2 a.packed.cf; cf-select --op load
+'
+    # what hands all of it on is no such program
+    cf-resolve a.packed.cf | cf-cat --columns time,op,addr,size,tid,pid,pc,function,region,page - >all.cf
+    run -0 cf-report -q -m "$M" all.cf
+    has_not 'the whole recording'
+}
+
 @test "names from anywhere command no terminal and no page" {
     accesses_of 2000 | sed "s/walk/ev\x1b[31mil<script>/; s/a\.c:1[12]/<b>'/" | stream a.cf
     run -0 --separate-stderr cf-report -q --term -m "$M" a.cf

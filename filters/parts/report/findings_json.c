@@ -143,7 +143,7 @@ static void one(const struct findings *f, const struct finding *of, FILE *out)
 /* What is said of the whole stream, and the findings. */
 static void body(const struct findings *f, FILE *out)
 {
-    char words[512];
+    char words[LOST_WORDS];
 
     number(out, "samples", f->samples);
     number(out, "fine_samples", f->fine);

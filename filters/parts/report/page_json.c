@@ -42,7 +42,7 @@ static void overview(const struct page *p, FILE *out)
                                              [CF_IFETCH] = "fetches",
                                              [CF_PREFETCH] = "prefetches",
                                              [CF_FLUSH] = "flushes"};
-    char words[256];
+    char words[LOST_WORDS];
 
     text(out, "command", p->command);
     text(out, "source", p->source);

@@ -64,7 +64,7 @@ static double percent(uint64_t part, uint64_t whole)
 static void rest(const struct text *x)
 {
     const struct page *p = x->p;
-    char words[256];
+    char words[LOST_WORDS];
 
     if (lost_words(&p->lost, words, sizeof words))
         fprintf(x->out, "%s\n", words);
