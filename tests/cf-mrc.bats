@@ -318,6 +318,13 @@ store,8192,128,1,,,,"
     run ! grep -q 'no accesses' c.html
 }
 
+@test "--picture: sizes that are no powers of two have their numbers at the axis" {
+    awk 'BEGIN { print "time,addr"; for (i = 0; i < 900; i++) printf "%d,%d\n", i, i * 64 % 12800 }' | stream walk.cf
+    cf-distance -q walk.cf | cf-mrc -q --at 5K,6K,7K --picture c.png >/dev/null
+    # 6 K, at 50 + 618 * log(6 / 5) / log(7 / 5) = 385
+    [[ $(inks c.png 375-395 500-512) -gt 1 ]]
+}
+
 @test "--picture and --html: a curve of one size is a dot that can be seen" {
     printf 'time,op,size,addr\n5,load,8,4096\n' | cf-capture csv -q | cf-distance -q | cf-mrc -q --picture one.png >/dev/null
     run -0 pixels one.png 357,70 360,70 359,71 359,76

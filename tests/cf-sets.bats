@@ -197,6 +197,15 @@ short() {
     same <(echo ffffff) edges
 }
 
+@test "--picture: where one number has room beside the axis it is not 0 alone" {
+    printf 'snapshot,time,mode,level,sets,ways\n1,5,1,2,64,2\n2,9,1,2,64,2\n' >snapshots.csv
+    { echo snapshot,level,pid; for i in {0..69}; do echo "$((i / 35 + 1)),2,$((1000000000 + i % 7))"; done; } |
+        stream low.cf -t line --with snapshot=snapshots.csv
+    cf-sets -q --picture low.png --picture-size 60x40mm low.cf >/dev/null
+    # left of the upper end of the axis
+    [[ $(inks low.png 60-110 202-222) -gt 1 ]]
+}
+
 @test "a picture into a pipe or a device is written there; neither is replaced" {
     small
     mkfifo pipe.png

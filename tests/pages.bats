@@ -507,6 +507,20 @@ END
     same - got <<'END'
 texts ["L1D","L2"]
 END
+    # sizes that are no powers of two, and differ, have numbers that do
+    cf-distance -q long.cf | cf-mrc -q --at 1030K,1040K,1050K --html near.html >/dev/null
+    in_browser near.html <<'END'
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  got.axis = [...tree.querySelectorAll('text')].map(t => t.textContent).filter(t => /B$/.test(t));
+  got.where = [0, 1].map(where);
+  got.sizes = [1, 1023, 49152, 1310720, 1573376, 2 ** 40].map(v => bytes(v));
+END
+    same - got <<'END'
+axis ["1030 KiB","1040 KiB","1050 KiB"]
+where ["1030 KiB","1040 KiB"]
+sizes ["1 B","1023 B","48 KiB","1.25 MiB","1536.5 KiB","1 TiB"]
+faults []
+END
 }
 
 @test "annotated source: sorted files, another heat, a link to a line, text that is no mark-up" {

@@ -89,7 +89,7 @@ function drawSeries(g, p, width, y) {
 }
 
 function drawUpright(g, height, y) {
-  const unit = data.whole ? data.whole / 100 : 1, up = step(data.top / unit, height / 40);
+  const unit = data.whole ? data.whole / 100 : 1, up = Math.min(step(data.top / unit, height / 40), data.top / unit);
   g.fillStyle = css('--pale');
   g.textAlign = 'right';
   for (let v = 0; v * unit <= data.top * (1 + 1e-9); v += up) {
@@ -127,8 +127,10 @@ function drawLevel(g, width, bottom) {
     g.fillText(text, x, bottom + 16);
   };
   g.textAlign = 'center';
-  for (let i = view[0]; data.size && i < view[1]; i++)
-    if (Number.isInteger(Math.log2(data.size[i]))) mark(LEFT + (i - view[0] + 0.5) * width / count, bytes(data.size[i]), 60);
+  // powers of two, or where these are fewer than two, the points
+  const inView = data.size?.map((size, i) => [size, i]).slice(...view), powers = inView?.filter(([size]) => Number.isInteger(Math.log2(size)));
+  for (const [size, i] of powers?.length > 1 ? powers : inView ?? [])
+    mark(LEFT + (i - view[0] + 0.5) * width / count, bytes(size), Math.max(60, g.measureText(bytes(size)).width + 8));
   const [from, to] = view.map(i => edges[i] / scale), along = step(to - from, width / 70);
   for (let k = Math.ceil(from / along - 1e-9); data.time && k * along <= to; k++)
     mark(LEFT + (k * along - from) / (to - from) * width, +(k * along).toPrecision(12), 40);

@@ -127,7 +127,9 @@ static void draw_heights(struct cf_canvas *p, const struct cf_chart *c, unsigned
 static void draw_upright(struct cf_canvas *p, const struct cf_chart *c, const struct frame *f)
 {
     const double unit = c->whole ? (double)c->whole / 100 : 1;
-    const double step = cf_axis_step(0, f->top / unit, (unsigned)(f->height / 34) + 1);
+    /* one that is beyond the axis leaves its upper end */
+    const double step =
+        fmin(cf_axis_step(0, f->top / unit, (unsigned)(f->height / 34) + 1), f->top / unit);
     char number[48];
 
     for (double v = 0; v * unit <= f->top * (1 + 1e-9); v += step) {
@@ -212,20 +214,33 @@ static void draw_names(struct cf_canvas *p, const struct cf_chart *c, const stru
         cf_canvas_text(p, f->x + f->width / 2, bottom + 26, 0.5, cf_pale_ink, c->axis);
 }
 
-/* Powers of two, and the sizes that are marked. */
+static void mark_size(struct cf_canvas *p, const struct cf_chart *c, const struct frame *f,
+                      double size, double *end)
+{
+    const double x = at_size(c, f, size);
+    char number[32];
+    int unit = 0;
+
+    for (; size >= 1024 && fmod(size, 1024) == 0 && unit < 6; unit++)
+        size /= 1024;
+    snprintf(number, sizeof number, "%.0f%c", size, " KMGTPE"[unit]);
+    cf_canvas_mark(p, x, f->y + f->height, number, end);
+}
+
+/* Powers of two, or, where they are fewer than two, the points; and the sizes that are marked. */
 static void draw_sizes(struct cf_canvas *p, const struct cf_chart *c, const struct frame *f)
 {
     const double last = c->size[c->points - 1], bottom = f->y + f->height;
     const int doublings = (int)(log2(last / c->size[0]) / (f->width / 56)) + 1;
+    const int least = (int)ceil(log2(c->size[0])), most = (int)floor(log2(last));
+    const int powers = most / doublings - (least - 1) / doublings;
     double end = 0, row = 0;
 
-    for (int k = (int)ceil(log2(c->size[0])); exp2(k) <= last; k++) {
-        char number[16];
-
-        snprintf(number, sizeof number, "%.0f%c", exp2(k % 10), " KMGTPE"[k / 10]);
+    for (int k = least; powers > 1 && k <= most; k++)
         if (k % doublings == 0)
-            cf_canvas_mark(p, at_size(c, f, exp2(k)), bottom, number, &end);
-    }
+            mark_size(p, c, f, exp2(k), &end);
+    for (uint32_t i = 0; powers < 2 && i < c->points; i++)
+        mark_size(p, c, f, c->size[i], &end);
     cf_canvas_text(p, f->x + f->width / 2, bottom + 26, 0.5, cf_pale_ink, "cache size (bytes)");
     end = 0;
     for (unsigned i = 0; i < c->signs; i++) {

@@ -118,7 +118,7 @@ void cf_axis_number(char *out, size_t size, double value, double step, double mo
         step /= 1000;
         most /= 1000;
     }
-    for (double s = step; digits < 6 && s < 0.999; s *= 10)
+    for (double s = step; digits < 6 && fabs(s - rint(s)) > 1e-6 * s; s *= 10)
         digits++;
     snprintf(out, size, i && value != 0 ? "%.*f %c" : "%.*f", value != 0 ? digits : 0, value,
              prefix[i]);

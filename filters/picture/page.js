@@ -30,10 +30,11 @@ function timeUnit(most, unit) {
   return [1000 ** i, unit === 'nanoseconds' ? much[Math.max(0, i - 3)] + ['ns', '\u00b5s', 'ms', 's'][Math.min(i, 3)] : much[i] + unit];
 }
 const percent = part => (100 * part).toFixed(part < 0.1 ? 2 : 1) + ' %';
-function bytes(value) {
+// In the largest unit in which it has no more than quarters, or rounded.
+function bytes(value, rounded = false) {
   let i = 0;
-  while (value >= 1024 && i < 6) { value /= 1024; i++; }
-  return +value.toFixed(1) + ' ' + ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][i] + 'B';
+  for (; value >= 1024 && (rounded || value % 256 === 0) && i < 6; i++) value /= 1024;
+  return +value.toFixed(rounded ? 1 : 2) + ' ' + ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][i] + 'B';
 }
 // What stands at a mark of an axis up to `most`: all in one unit.
 function axisNumber(value, most) {

@@ -74,7 +74,7 @@ function overview() {
   tile(short(data.loads), "loads");
   tile(short(data.stores), "stores");
   if (data.fetches) tile(short(data.fetches), "runs of instructions");
-  tile(bytes(data.touched_bytes), "of data touched");
+  tile(bytes(data.touched_bytes, true), "of data touched");
   tile(data.processes, data.processes === 1 ? "process" : "processes");
   if (data.thread_count) tile(data.thread_count, data.thread_count === 1 ? "thread" : "threads");
   page.append(tiles);
