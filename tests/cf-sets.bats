@@ -204,6 +204,17 @@ short() {
     cf-sets -q --picture low.png --picture-size 60x40mm low.cf >/dev/null
     # left of the upper end of the axis
     [[ $(inks low.png 60-110 202-222) -gt 1 ]]
+    # the legend lies below the title of the axis
+    [[ $(pixels low.png 45,350) == ffffff ]]
+}
+
+@test "--picture: a title of any length leaves room for what is drawn" {
+    small
+    cf-sets -q --picture long.png --picture-size 60x40mm --title "$(seq -s ' ' 90)" small.cf >/dev/null
+    # both panels below two lines of it, and numbers below those
+    run -0 pixels long.png 300,280 640,280
+    is $'f3f4f7\nf3f4f7'
+    [[ $(inks long.png 120-140 325-350) -gt 1 ]]
 }
 
 @test "a picture into a pipe or a device is written there; neither is replaced" {

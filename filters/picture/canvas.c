@@ -20,6 +20,8 @@ const struct cf_rgb cf_pale_ink = {96, 99, 112};
 const struct cf_rgb cf_rule = {196, 198, 206};
 
 enum { TEXT = 12, CAPITAL = 8, PNG_HEADER = 33, LOW = 230, COMMAND_LINES = 2 };
+/* A title has as many lines as so many units of height fit, and is cut. */
+enum { TITLE_LINE = 90 };
 
 /* One unit in a picture whose size is given in millimetres: text is of 7.5 points then. */
 static const double unit_mm = 7.5 / TEXT * 25.4 / 72;
@@ -288,7 +290,9 @@ double cf_canvas_head(struct cf_canvas *p, const char *title, const char *comman
                            CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(p->cr, p->width < CF_NARROW ? 14 : 18);
     used = cf_canvas_text_width(p, title);
-    y += cf_canvas_paragraph(p, x, y + 3, room, cf_ink, 0, title) + (p->width < CF_NARROW ? 4 : 8);
+    y += cf_canvas_paragraph(p, x, y + 3, room, cf_ink, (unsigned)fmax(1, p->height / TITLE_LINE),
+                             title) +
+         (p->width < CF_NARROW ? 4 : 8);
     cairo_restore(p->cr);
     if (p->height < LOW)
         return y;

@@ -12,7 +12,7 @@
 
 #include "filters/picture/chart.h"
 
-enum { LEFT = 50, RIGHT = 228, BOTTOM = 46, SWATCH = 16, BETWEEN = 14, DOT = 6 };
+enum { LEFT = 50, RIGHT = 228, BOTTOM = 46, SWATCH = 16, BETWEEN = 14, DOT = 6, LEAST = 20 };
 
 /* On both sides of a bar, of its room. */
 static const double GAP = 0.14;
@@ -366,8 +366,10 @@ int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out)
                                                 cf_pale_ink, 0, c->panel[k].title));
     f.y = y + words;
     if (p->width < CF_NARROW)
-        legend = draw_legend(p, c, 0, p->height * 0.25, 0) + 4;
-    f.height = fmax(20, p->height - f.y - BOTTOM - legend);
+        legend =
+            draw_legend(p, c, 0, fmin(p->height * 0.25, p->height - f.y - BOTTOM - LEAST - 4), 0) +
+            4;
+    f.height = fmax(LEAST, p->height - f.y - BOTTOM - legend);
     leave_room(c, &f);
     for (unsigned k = 0; k < c->panels; k++) {
         f.x = LEFT + k * (f.width + LEFT + 4);

@@ -128,8 +128,9 @@ void cf_canvas_time(struct cf_canvas *p, double x, double width, double y, uint6
 double cf_canvas_paragraph(struct cf_canvas *p, double x, double y, double width,
                            struct cf_rgb colour, unsigned most, const char *text);
 
-/* Title, what was observed ("" for nothing) and summary at the top; the title alone where the
-   picture is low. Returns where they end. */
+/* Title, cut where it would take more than a sixth of the height, what was observed ("" for
+   nothing) and summary at the top; the title alone where the picture is low. Returns where they
+   end. */
 double cf_canvas_head(struct cf_canvas *p, const char *title, const char *command,
                       const char *summary);
 
