@@ -80,6 +80,9 @@ all_pages='
     seen($("title")) && seen(document.querySelector("main"))];
   paper.remove();
   const click = HTMLAnchorElement.prototype.click;
+  // what stands in place of a page where no script may run, and only there
+  const without = document.querySelector("noscript");
+  got.script = [without.textContent.includes("allow JavaScript"), seen(without)];
   got.saved = [];
   HTMLAnchorElement.prototype.click = function () { got.saved.push(this.download, this.href.slice(0, 5)); };
   for (const button of document.querySelectorAll(".save button")) { button.click(); await drawn(); }
@@ -88,13 +91,14 @@ all_pages='
 
 # holds_of_all FILE...: the page is as all are, and saves these files; the other lines stay in `got`.
 holds_of_all() {
-    same - <(grep -E '^(schemes|low|printed|saved) ' got) <<END
+    same - <(grep -E '^(schemes|low|printed|script|saved) ' got) <<END
 schemes ["#ffffff","#16171d","#ffffff"]
 low []
 printed ["rgb(255, 255, 255)","rgb(0, 0, 0)",0,true]
+script [true,false]
 saved [$(printf '"%s","blob:"\n' "$@" | paste -sd,)]
 END
-    sed -i -E '/^(schemes|low|printed|saved|faults) /d' got
+    sed -i -E '/^(schemes|low|printed|script|saved|faults) /d' got
 }
 
 @test "a ranking: bars, the curve of the best k, search, table, save" {
