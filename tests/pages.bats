@@ -474,6 +474,7 @@ END
         holds_of_all chart.png chart.svg chart.csv
         grep -v '^series' got >>schemes
         grep '^series' got | awk '{ exit !($2 >= 21) }'
+        grep -qF '"summary":"LRU caches of lines of 64 bytes"' chart.html
     done
     same - schemes <<'END'
 ground "#1e2028"
@@ -481,6 +482,17 @@ same false
 ground "#f5f6f9"
 same true
 END
+    # there are no more colours: that some are those of two is said
+    cf-sweep -q --ways "$(seq -s, 22)" --min 1K --max 4K --html more.html --picture more.png walk.cf >/dev/null
+    grep -qF '"summary":"LRU caches of lines of 64 bytes; some series share a colour"' more.html
+    cf-sweep -q --ways "$(seq -s, 21)" --min 1K --max 4K --picture chart.png walk.cf >/dev/null
+    [[ $(inks chart.png 180-320 32-42) == 1 && $(inks more.png 180-320 32-42) -gt 1 ]]
+    # fewer are told apart where processes have the colours of their names
+    { echo snapshot,level,pid; for i in {1..15}; do echo "1,2,$i"; done; } | stream fifteen.cf -t line
+    cf-occupancy -q --lines 64 --top 14 --html fewer.html fifteen.cf >/dev/null
+    cf-occupancy -q --lines 64 --top 15 --html all.html fifteen.cf >/dev/null
+    run ! grep -qF 'share a colour' fewer.html
+    grep -qF '; some series share a colour"' all.html
 }
 
 @test "curves over sizes: their page opens, and hover names a size" {

@@ -8,10 +8,26 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "filters/picture/chart.h"
 
 const struct cf_drawings cf_chart_drawings = {cf_chart_picture, cf_chart_html, NULL};
+
+const char *cf_chart_summary(const struct cf_chart *c, char out[CF_CHART_SUMMARY])
+{
+    enum { MOST = 64 }; /* there are fewer colours */
+    int shared = c->series > MOST;
+
+    for (unsigned s = 0; !shared && s < c->series; s++)
+        for (unsigned k = 0; k < s; k++)
+            shared |= !memcmp(&c->name[s].colour, &c->name[k].colour, sizeof c->name->colour);
+    snprintf(out, CF_CHART_SUMMARY, "%s%s", c->summary,
+             !shared       ? ""
+             : *c->summary ? "; some series share a colour"
+                           : "some series share a colour");
+    return out;
+}
 
 double cf_chart_top(const struct cf_chart *c)
 {

@@ -54,6 +54,10 @@ struct cf_chart {
     struct cf_chart_panel panel[CF_CHART_PANELS];
 };
 
+/* The summary, which also says where series share a colour. Returns `out`. */
+enum { CF_CHART_SUMMARY = 320 };
+const char *cf_chart_summary(const struct cf_chart *c, char out[CF_CHART_SUMMARY]);
+
 /* Where the axis ends: a round value above all others; more than 0. */
 double cf_chart_top(const struct cf_chart *c);
 

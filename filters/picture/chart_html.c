@@ -28,7 +28,9 @@ static void write_numbers(FILE *out, const uint32_t *number, const double *value
 static void write_data(const void *what, FILE *out)
 {
     const struct cf_chart *c = what;
-    cf_page_head(out, c->title, c->command, c->summary);
+    char summary[CF_CHART_SUMMARY];
+
+    cf_page_head(out, c->title, c->command, cf_chart_summary(c, summary));
     fprintf(out, "\"whole\":%" PRIu64 ",\"top\":", c->whole);
     cf_json_number(out, cf_chart_top(c));
     fprintf(out, ",\n\"%s\":", c->size ? "size" : "snapshot");

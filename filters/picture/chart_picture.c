@@ -354,12 +354,13 @@ int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out)
     struct cf_canvas *p = cf_canvas_new(sheet, out);
     struct frame f = {.top = cf_chart_top(c)};
     double y, words = 0, legend = 0;
+    char summary[CF_CHART_SUMMARY];
 
     if (!p)
         return -1;
     f.width = p->width - (p->width < CF_NARROW ? 12 : RIGHT);
     f.width = (f.width - (LEFT + 4) * c->panels) / c->panels;
-    y = cf_canvas_head(p, c->title, c->command, c->summary) + 8;
+    y = cf_canvas_head(p, c->title, c->command, cf_chart_summary(c, summary)) + 8;
     /* over the panels what they show, in as many lines as the longest takes */
     for (unsigned k = 0; k < c->panels; k++)
         words = fmax(words, cf_canvas_paragraph(p, LEFT + k * (f.width + LEFT + 4), y, f.width,

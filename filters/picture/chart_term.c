@@ -113,8 +113,9 @@ int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t)
     const unsigned rows = !t->lines ? 20 : t->lines > others + 6 ? t->lines - others : 6;
     const double top = cf_chart_top(c);
     double *upto, zero, period;
+    char summary[CF_CHART_SUMMARY];
 
-    cf_terminal_head(out, t, c->title, c->summary);
+    cf_terminal_head(out, t, c->title, cf_chart_summary(c, summary));
     if (!c->points) {
         fputs("no snapshot\n", out);
         return ferror(out) ? -1 : 0;
