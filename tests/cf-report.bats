@@ -200,6 +200,18 @@ Total cost: 10.480 us"
     has 'icache miss,1,3,-2'
 }
 
+@test "--leon4: without an access it says so" {
+    printf 'time,op,addr,size\n1,load,64,8\n' | stream bus.cf -t bus
+    run -0 --separate-stderr cf-report --leon4 bus.cf
+    has 'Total cost: 0 cycles'
+    [[ $stderr == 'cf-report: no accesses were recorded, or kept: all numbers are 0' ]]
+    printf 'time,op,addr,size,cpu,class,hit\n1,load,64,8,0,1,255\n' | stream one.cf
+    run -0 --separate-stderr cf-report --leon4 one.cf
+    [[ -z $stderr ]]
+    run -0 --separate-stderr cf-report --leon4 --cpu 1 one.cf
+    has 'kept, of this processor: all numbers are 0' "$stderr"
+}
+
 @test "counters that are cut off, damaged, empty or not there: told with their place, the rest reported" {
     by_hand
     local bad

@@ -312,6 +312,9 @@ void leon4_print(const struct leon4 *l)
                 "counter '%s' stands at 0: was the second level off, as after reset? Then give all "
                 "programs -m leon4-n2x-l2-off",
                 counter->name);
+    if (!l->seen)
+        cf_warn(&l->r->tool, "no accesses were recorded, or kept%s: all numbers are 0",
+                l->r->o.cpu >= 0 ? ", of this processor" : "");
     if (l->r->o.csv)
         print_csv(l);
     else
