@@ -275,6 +275,20 @@ table ["18 054 930 906 122 321","498"]
 csv "rank,name,cost_cycles,share,cumulative\n1,\"m, page 7\",18054930906122321,1,1\n2,\"m, page 3\",498,0,1\n"
 faults []
 END
+    printf '%s\n' time,op,addr,source,weight,cost 1,load,64,x.c:1,4503599627369,4009 2,load,64,x.c:2,9,9 | stream lines.cf
+    cf-annotate -q --value cost --html source.html lines.cf >rows.csv
+    in_browser source.html <<'END'
+  got.totals = $('totals').tBodies[0].rows[0].cells[0].textContent;
+  document.querySelector('.source tbody tr').dispatchEvent(new PointerEvent('pointermove', lean(50, 50)));
+  got.tip = [...$('tip').children].map(e => e.textContent);
+  got.csv = csv();
+END
+    same - got <<'END'
+totals "18,054,930,906,122,402 (100.0 %)"
+tip ["x.c:1","cost_cycles: 18 054 930 906 122 321, 100.0 % of all"]
+csv "file,line,cost_cycles,text\nx.c,1,18054930906122321,\n"
+faults []
+END
 }
 
 # hovers PAGE.html PAGE BIN...: what the tip says of page number PAGE of the first mapping at each bin.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * annotate_html.c - the annotated source as one page for a browser, page.html with its style and
- * script. Memory: one line.
+ * script. Sums that JavaScript's numbers do not hold to the last digit are texts. Memory: one line.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static void write_values(FILE *out, const struct annotate *a, const uint64_t *su
 
         fputs(i ? "," : "", out);
         if (!line_is_ratio(a, v))
-            fprintf(out, "%" PRIu64, sum[v]);
+            fprintf(out, sum[v] >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64, sum[v]);
         else if (isnan(ratio))
             fputs("null", out);
         else

@@ -1,5 +1,6 @@
 const all = data.totals[0].sum, HOTTEST = 10;
 let heat = data.sort;
+const whole = v => typeof v === 'string' ? BigInt(v) : v; // a sum above 2^53
 
 // A value of a sum, with its share of all; a dot for nothing.
 function values(row, sum) {
@@ -8,7 +9,7 @@ function values(row, sum) {
     if (value.ratio) cell.textContent = v == null || !sum ? '' : (100 * v).toFixed(2) + ' %';
     else if (!v) cell.textContent = '.';
     else {
-      cell.textContent = v.toLocaleString('en-US') + ' ';
+      cell.textContent = whole(v).toLocaleString('en-US') + ' ';
       add(cell, 'small', '(' + (100 * v / all[i]).toFixed(1).padStart(5) + ' %)');
     }
   });
@@ -136,7 +137,7 @@ $('search').addEventListener('input', () => {
 // ---- the tip: values with their names, since the head of a long table is out of view ----
 
 const shownValue = (i, v) => v == null ? '' : data.values[i].ratio ? (100 * v).toFixed(2) + ' %'
-  : exact(v) + (v ? ', ' + percent(v / all[i]) + ' of all' : '');
+  : exact(whole(v)) + (v ? ', ' + percent(v / all[i]) + ' of all' : '');
 for (const {f, line, row} of lines) {
   row.addEventListener('pointermove', e => showTip(e, [['b', data.files[f].name + (line[0] ? ':' + line[0] : '')],
     ...data.values.map((value, i) => ['div', value.name + ': ' + shownValue(i, line[1][i])])]));
