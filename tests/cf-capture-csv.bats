@@ -252,6 +252,16 @@ END
     has 'm.csv:3: end is before start'
     run -0 cf-cat --csv --table map --columns op,start,end m.cf
     is $'op,start,end\nmap,0x1,0x1\nmap,0x1,0x2'
+    # the other tables of accesses, and one whose rows have no operations: 300 is no byte, 44
+    for table in bus unplaced lost; do
+        printf 'time,op\n1,load\n2,99\n3,300\n4,\n' >b.csv
+        run -1 --separate-stderr cf-capture csv -t $table -o b.cf b.csv
+        [ "${#stderr_lines[@]}" = 3 ]
+        run -0 cf-cat --csv --table $table --columns time,op b.cf
+        is $'time,op\n1,load'
+    done
+    printf 'time,op\n1,free\n' >b.csv
+    run -1 cf-capture csv -t bus -o b.cf b.csv
 }
 
 @test "a quote that is not closed ends the file with a message" {

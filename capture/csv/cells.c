@@ -14,6 +14,8 @@ static int op_fits(unsigned table, uint64_t op)
 {
     switch (table) {
     case CF_ACCESS:
+    case CF_UNPLACED:
+    case CF_BUS:
         return op >= CF_LOAD && op <= CF_FLUSH;
     case CF_MAP:
         return op == CF_MAPPED || op == CF_UNMAPPED;
@@ -22,7 +24,7 @@ static int op_fits(unsigned table, uint64_t op)
     case CF_TASK:
         return op == CF_BEGIN || op == CF_EXIT || op == CF_NAMED;
     default:
-        return 1;
+        return op <= UINT8_MAX && cf_op_name((unsigned)op);
     }
 }
 
