@@ -62,7 +62,7 @@ static void add_input(struct cf_csv_import *m, unsigned table, const char *file)
         if (m->input[i]->table == table)
             cf_die(&m->tool, CF_EXIT_USAGE, "two files for the table %s: join them first",
                    cf_table_name(table));
-    if (!in || csv_init(&in->csv, CSV_APPEND_NULL) != 0)
+    if (!in || csv_init(&in->csv, CF_CSV_OPTIONS) != 0)
         cf_out_of_memory(&m->tool);
     in->m = m;
     in->table = table;

@@ -276,6 +276,26 @@ END
     has 'is a quote not closed'
 }
 
+@test "text behind quotes: told, its row is left out, and no row after it; quotes within text are text" {
+    printf 'addr,label\n1,"a"b\n2,c\n3,d"e"\n4,"f" \n5,"g\n"h\n6,"i""j"\n7,"k\n8,l\n9,"m"\n10,n\n' >a.csv
+    run -1 --separate-stderr cf-capture csv -o a.cf a.csv
+    has 'a.csv:2:2: text behind the closing quote of a cell' "${stderr_lines[0]}"
+    has 'a.csv:7:2: text' "${stderr_lines[1]}"
+    has 'a.csv:11:2: text' "${stderr_lines[2]}"
+    [ "${#stderr_lines[@]}" = 3 ]
+    run -0 cf-cat --csv a.cf
+    is $'time,addr,label\n2,0x2,c\n3,0x3,"d""e"""\n4,0x4,f\n6,0x6,"i""j"\n8,0xa,n'
+    printf 'addr,"label"x\n1,a\n' >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    is 'cf-capture-csv: a.csv:1:2: text behind the closing quote of a cell: a quote within one stands twice'
+    # a line that is left out because it is too long is missing in its cell
+    (printf 'addr,label\n1,"a\n'; head -c 300000 /dev/zero | tr '\0' x; printf '\nb"\n2,c\n') >a.csv
+    run -1 --separate-stderr cf-capture csv -o a.cf a.csv
+    has 'a.csv:4:2: a line within quotes was too long and is missing' "${stderr_lines[1]}"
+    run -0 cf-cat --csv --columns addr,label a.cf
+    is $'addr,label\n0x2,c'
+}
+
 @test "a lone CR, a zero byte, noise, an endless line" {
     printf 'addr\n1\r2\r\n3\n' >cr.csv
     run -1 cf-capture csv -o a.cf cr.csv

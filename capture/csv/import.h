@@ -16,6 +16,7 @@
 #include "formats/stream/cf.h"
 
 enum { CF_CSV_BATCH = 4096, CF_CSV_INPUTS = 16 }; /* rows; files */
+enum { CF_CSV_OPTIONS = CSV_STRICT | CSV_APPEND_NULL };
 
 struct cf_csv_input {
     struct cf_csv_import *m;

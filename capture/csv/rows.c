@@ -178,11 +178,39 @@ static void on_row(int end, void *arg)
     in->row_bad = 0;
 }
 
+/* A row that ends here, wherever its quotes are: it is left out, and the next line begins one. */
+static void drop_row(struct cf_csv_input *in, const char *why)
+{
+    cf_lines_bad(&in->lines, in->at + 1, "%s", why);
+    csv_free(&in->csv);
+    if (csv_init(&in->csv, CF_CSV_OPTIONS) != 0)
+        cf_out_of_memory(&in->m->tool);
+    in->useless |= !in->headed;
+    in->row++;
+    in->at = 0;
+    in->row_bad = 0;
+}
+
+/* With CSV_STRICT the parser stops at text behind a closing quote, and at a quote in a cell that
+   does not begin with one: that is a part of its text. */
 static void feed(struct cf_csv_input *in, const char *text, size_t length)
 {
-    if (csv_parse(&in->csv, text, length, on_cell, on_row, in) != length)
-        cf_die(&in->m->tool, CF_EXIT_ENVIRONMENT, "%s:%" PRIu64 ": %s", in->lines.name,
-               in->lines.number, csv_strerror(csv_error(&in->csv)));
+    size_t n = csv_parse(&in->csv, text, length, on_cell, on_row, in);
+
+    while (n != length) {
+        if (csv_error(&in->csv) != CSV_EPARSE)
+            cf_die(&in->m->tool, CF_EXIT_ENVIRONMENT, "%s:%" PRIu64 ": %s", in->lines.name,
+                   in->lines.number, csv_strerror(csv_error(&in->csv)));
+        if (in->csv.quoted) {
+            drop_row(in,
+                     "text behind the closing quote of a cell: a quote within one stands twice");
+            return;
+        }
+        csv_set_opts(&in->csv, CSV_APPEND_NULL);
+        n += csv_parse(&in->csv, text + n, 1, on_cell, on_row, in);
+        csv_set_opts(&in->csv, CF_CSV_OPTIONS);
+        n += csv_parse(&in->csv, text + n, length - n, on_cell, on_row, in);
+    }
     /* Within quotes a cell may go on over many lines, but not for ever. */
     if (in->csv.entry_pos > CF_MAX_TEXT) {
         cf_lines_bad(&in->lines, in->at + 1,
@@ -200,6 +228,8 @@ void cf_csv_input_next(struct cf_csv_input *in)
 
     in->have_row = 0;
     while (!in->have_row && !in->ended && !in->useless) {
+        const uint64_t before = in->lines.number;
+
         if (!cf_lines_next(&in->lines, &line, &length)) {
             in->ended = 1;
             if (in->csv.quoted && !in->lines.failed)
@@ -207,6 +237,8 @@ void cf_csv_input_next(struct cf_csv_input *in)
             break;
         }
         length++; /* with the newline */
+        if (in->csv.quoted && in->lines.number != before + 1)
+            drop_row(in, "a line within quotes was too long and is missing");
         if (in->lines.number == 1 && length > 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
             line += 3;
             length -= 3;
