@@ -421,6 +421,30 @@ totals: 6 1 52"
     cf-select --op load,store tegra-x1.cf | cat - "$STREAMS/exact.cf" >both.cf
     run -1 cf-export --format callgrind both.cf -o callgrind.out
     has "the accesses have no column that says what missed, unlike those before"
+    # of later columns, what the first lack
+    run -0 --separate-stderr cf-export -q --format callgrind "$STREAMS/exact.cf" tegra-x1.cf -o callgrind.out
+    [[ ${#stderr_lines[@]} == 1 ]]
+    has "event L1m and others may be missing: accesses have a column for it" "$stderr"
+}
+
+# levels HIT...: the events of misses of a load that each of these levels served, but for Ld.
+levels() {
+    (echo addr,op,function,source,hit; printf '1,load,main,a.c:1,%s\n' "$@") | cf-capture csv -q |
+        cf-export -q --format callgrind -o callgrind.out
+    events callgrind.out | paste -sd ' ' | sed 's/Ld [0-9]* *//'
+}
+
+@test "callgrind: misses of each level that there is, also of one that served nothing" {
+    [[ $(levels 1 1) == '' ]]
+    [[ $(levels 1 2 255) == 'L1m 2 L2m 1 Miss 1' ]]
+    [[ $(levels 1 3 255) == 'L1m 2 L2m 2 L3m 1 Miss 1' ]]
+    # which levels there are, nothing says but the model
+    [[ $(levels 1 255) == 'L1m 1 Miss 1' ]]
+    cf-cache -q -m raspberry-pi-4 "$STREAMS/exact.cf" | cf-export -q --format callgrind -o callgrind.out
+    events callgrind.out >got
+    grep -qx 'L1m 3' got
+    grep -qx 'L2m 3' got
+    run ! grep L3m got
 }
 
 @test "memory does not grow with the rows" {

@@ -6,12 +6,13 @@
  * Calls are those on the paths of column stack; without it all costs are of the functions
  * themselves. Events are sums by the
  * rules of cf-rank, of the columns that the first accesses have; those that are 0 are left out, and
- * so are levels that have all the misses of the level before.
+ * so are levels behind the last that served an access or is stated of column hit.
  *
  * Memory: that of a ranking by function and source line, and 48 bytes for each such pair.
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,8 @@ struct cf_callgrind {
     struct cf_sums sums;
     struct cf_ranking ranking, paths;
     int begun, calls; /* calls: accesses have column stack */
+    int more;         /* it was said that later accesses have a column of another event */
+    unsigned levels;  /* that models state */
     struct cf_calls *edges;
     struct cf_strings *homes; /* functions by name, */
     const struct line **home; /* and a line of the file that each is in */
@@ -84,13 +87,18 @@ static int has_column(const struct cf_frame *f, unsigned column)
     return 0;
 }
 
+static int has_event(const struct cf_frame *f, const struct event *e)
+{
+    return has_column(f, e->column) || has_column(f, e->other);
+}
+
 /* With the first accesses, or NULL where there are none. */
 static void begin(struct cf_callgrind *c, const struct cf_frame *f)
 {
     cf_sums_init(&c->sums, c->tool);
     c->sums.count = 0;
     for (unsigned i = 0; i < EVENTS; i++)
-        if (has_column(f, events[i].column) || has_column(f, events[i].other)) {
+        if (has_event(f, &events[i])) {
             c->event[c->sums.count] = &events[i];
             (void)cf_sums_pick(&c->sums, "--format", events[i].value);
         }
@@ -113,6 +121,35 @@ static void begin(struct cf_callgrind *c, const struct cf_frame *f)
     if (f)
         cf_mix_check(&c->mix, c->tool, f->header);
     c->begun = 1;
+}
+
+/* Warns, once, of an event that later accesses have and the first had not. */
+static void check_more(struct cf_callgrind *c, const struct cf_frame *f)
+{
+    for (unsigned i = 0, v; i < EVENTS && !c->more; i++) {
+        for (v = 0; v < c->sums.count && c->event[v] != &events[i];)
+            v++;
+        if (v < c->sums.count || !has_event(f, &events[i]))
+            continue;
+        c->more = 1;
+        cf_warn(c->tool,
+                "event %s and others may be missing: accesses have a column for it that the "
+                "first accesses have not: run all inputs through the same programs",
+                events[i].name);
+    }
+}
+
+/* "L1D ..., L2 ...": the number of the last. */
+static void note_levels(struct cf_callgrind *c, const struct cf_header *h)
+{
+    const char *caches = cf_header_fact(h, "hit", "caches");
+    unsigned level;
+
+    for (; caches; caches = strchr(caches, ',')) {
+        caches += strspn(caches, ", ");
+        if (sscanf(caches, "L%u", &level) == 1 && level > c->levels)
+            c->levels = level;
+    }
 }
 
 const unsigned cf_callgrind_alike[] = {CF_OP,     CF_SIZE,     CF_INSNS,   CF_COST, CF_FUNCTION,
@@ -145,6 +182,8 @@ void cf_callgrind_frame(struct cf_callgrind *c, const struct cf_frame *f)
 {
     if (f->table == CF_HEADER && !c->command && f->header->command)
         c->command = cf_need(c->tool, strdup(f->header->command));
+    if (f->table == CF_HEADER)
+        note_levels(c, f->header);
     if (f->table == CF_HEADER && c->begun)
         cf_mix_check(&c->mix, c->tool, f->header);
     cf_ranking_note(&c->paths, f);
@@ -152,6 +191,7 @@ void cf_callgrind_frame(struct cf_callgrind *c, const struct cf_frame *f)
         return;
     if (!c->begun)
         begin(c, f);
+    check_more(c, f);
     if (cf_sums_find(&c->sums, f) != 0) {
         cf_fail(c->tool, CF_EXIT_INPUT,
                 "frame %" PRIu64 ": the accesses have no column that says what missed, unlike "
@@ -200,6 +240,19 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
+/* Of a level that is not there, the misses are those of the last that is. */
+static void choose_events(struct cf_callgrind *c)
+{
+    unsigned level = 0, last = c->levels ? c->levels : 1;
+
+    for (unsigned v = 0; v < c->sums.count; v++)
+        if (c->event[v]->other == CF_LEVEL && ++level > last && c->total[v] != c->total[v - 1])
+            last = level;
+    level = 0;
+    for (unsigned v = 0; v < c->sums.count; v++)
+        c->shown[v] = !v || (c->total[v] && (c->event[v]->other != CF_LEVEL || ++level <= last));
+}
+
 static void sort_lines(struct cf_callgrind *c, const struct cf_ranked *r)
 {
     const unsigned sums = c->sums.count;
@@ -215,12 +268,7 @@ static void sort_lines(struct cf_callgrind *c, const struct cf_ranked *r)
         for (unsigned v = 0; v < sums; v++)
             c->total[v] += l->sum[v];
     }
-    for (unsigned v = 0; v < sums; v++) {
-        const int level = v && c->event[v]->other == CF_LEVEL && c->event[v - 1]->other == CF_LEVEL;
-
-        /* of a level that is not there, the misses are those of the one before it */
-        c->shown[v] = !v || (c->total[v] && !(level && c->total[v] == c->total[v - 1]));
-    }
+    choose_events(c);
     qsort(c->line, c->lines, sizeof *c->line, by_place);
 }
 
