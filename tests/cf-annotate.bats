@@ -109,6 +109,21 @@ of() {
     [[ $(columns other.csv 1-4) == accesses,l1_misses,l2_misses,misses,compulsory,capacity,conflict ]]
 }
 
+@test "without --value, what later accesses have columns for and the first have not is said" {
+    printf '%s\n' time,source 1,a.c:1 | at one.cf
+    printf '%s\n' time,source,hit,class,cost 1,a.c:1,1,0,4 2,a.c:1,255,1,90 | at all.cf
+    run -0 --separate-stderr cf-annotate -q one.cf all.cf
+    [[ ${#stderr_lines[@]} == 1 ]]
+    has "accesses have a column for the misses of levels that the first accesses have not" "$stderr"
+    printf '%s\n' time,source,hit,class 1,a.c:1,1,0 2,a.c:1,255,1 | at classes.cf
+    run -0 --separate-stderr cf-annotate -q classes.cf all.cf
+    has "a column for cost that the first accesses have not" "$stderr"
+    run -0 --separate-stderr cf-annotate -q all.cf all.cf
+    [[ -z $stderr ]]
+    run -0 --separate-stderr cf-annotate -q --value accesses one.cf all.cf
+    [[ -z $stderr ]]
+}
+
 @test "the greatest file is first: by --sort, by the first of --value, by cost and misses of all" {
     printf '%s\n' time,source,hit,cost,op 1,a/one.c:1,1,90,load 2,a/one.c:1,1,1,load 3,a/two.c:2,255,5,load \
         4,a/three.c:3,1,1,store 5,a/three.c:3,1,1,store 6,a/three.c:4,2,1,store >in.csv

@@ -70,6 +70,7 @@ struct annotate {
     struct cf_sums sums;
     struct cf_ranking c;
     int assumed, begun; /* no values were asked for; the sums have begun */
+    unsigned has;       /* what else the first accesses have columns for: values.c */
     char *command;      /* what was recorded */
     struct cf_sources *sources;
 

@@ -14,11 +14,41 @@ static unsigned pick(struct annotate *a, const char *word)
     return cf_sums_pick(&a->sums, "--value", word);
 }
 
+/* What accesses have columns for. */
+enum { HAS_LEVELS = 1, HAS_CLASSES = 2, HAS_COST = 4 };
+
+static unsigned has(const struct cf_frame *f)
+{
+    if (!f)
+        return 0;
+    return (cf_u8(f, CF_HIT) || cf_u8(f, CF_LEVEL) ? HAS_LEVELS : 0) |
+           (cf_u8(f, CF_CLASS) ? HAS_CLASSES : 0) | (cf_u32(f, CF_COST) ? HAS_COST : 0);
+}
+
+/* Warns, once, of what later accesses have and the first had not. */
+static void check_more(struct annotate *a, const struct cf_frame *f)
+{
+    const unsigned more = has(f) & ~a->has;
+
+    if (!a->assumed || !more)
+        return;
+    cf_warn(a->tool,
+            "accesses have a column for %s that the first accesses have not, so it is not shown: "
+            "run all inputs through the same programs",
+            more & HAS_LEVELS    ? "the misses of levels"
+            : more & HAS_CLASSES ? "classes of misses"
+                                 : "cost");
+    a->has |= HAS_LEVELS | HAS_CLASSES | HAS_COST;
+}
+
 static void assume(struct annotate *a, const struct cf_frame *f)
 {
     char word[] = "l1-misses";
-    const int levels = f && (cf_u8(f, CF_HIT) || cf_u8(f, CF_LEVEL));
-    const int classes = f && cf_u8(f, CF_CLASS);
+    int levels, classes;
+
+    a->has = has(f);
+    levels = (a->has & HAS_LEVELS) != 0;
+    classes = (a->has & HAS_CLASSES) != 0;
 
     pick(a, "accesses");
     for (unsigned k = 1; k <= LEVELS && levels; k++) {
@@ -31,7 +61,7 @@ static void assume(struct annotate *a, const struct cf_frame *f)
         pick(a, cf_class_name(code));
     if (classes)
         pick(a, cf_class_name(CF_CLASS_UNCLASSIFIED));
-    if (f && cf_u32(f, CF_COST))
+    if (a->has & HAS_COST)
         pick(a, "cost");
     a->sums.shown = a->sums.count;
 }
@@ -46,8 +76,10 @@ void values_begin(struct annotate *a, const struct cf_frame *f)
 {
     struct cf_sums *s = &a->sums;
 
-    if (a->begun)
+    if (a->begun) {
+        check_more(a, f);
         return;
+    }
     a->begun = 1;
     if (a->assumed)
         assume(a, f);
