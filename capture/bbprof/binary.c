@@ -138,5 +138,5 @@ void bbprof_binary(struct bbprof *m)
             read_pages(m, d, at + 8, end < bytes ? end : bytes, mapping);
         at = end;
     }
-    bbprof_profile(m);
+    bbprof_profile(m, 0);
 }

@@ -57,10 +57,11 @@ struct bbprof {
 
     /* of text */
     enum bbprof_part { BBPROF_OUTSIDE, BBPROF_PROFILE, BBPROF_RANKED } part;
-    int64_t current;     /* the mapping of the lines that follow, -1 none */
-    uint64_t runs, last; /* of a ranking: how many there were, and the last one's number */
-    uint64_t profiled;   /* pages of the last profile of this input */
-    unsigned found;      /* enum bbprof_mode: what the order of its pages says */
+    int64_t current;      /* the mapping of the lines that follow, -1 none */
+    uint32_t next, parts; /* mappings of this profile so far, and how many it says it has */
+    uint64_t runs, last;  /* of a ranking: how many there were, and the last one's number */
+    uint64_t profiled;    /* pages of the last profile of this input */
+    unsigned found;       /* enum bbprof_mode: what the order of its pages says */
 
     /* for remarks at the end */
     uint64_t has_none, has_all;  /* runs */
@@ -88,8 +89,8 @@ void bbprof_forget(struct bbprof *m);
 void bbprof_add(struct bbprof *m, const struct bbprof_page *page);
 /* The mode of the last profile of the input, as stated, found or assumed. */
 unsigned bbprof_mode(struct bbprof *m);
-/* The profile is complete: its rows. */
-void bbprof_profile(struct bbprof *m);
+/* The profile has ended: its rows. `cut`: that pages are missing is reported. */
+void bbprof_profile(struct bbprof *m, int cut);
 /* One run with none, all or the best k pages cached; misses < 0: not counted. */
 void bbprof_run(struct bbprof *m, unsigned policy, uint32_t k, uint32_t sample, uint64_t ticks,
                 int64_t misses);

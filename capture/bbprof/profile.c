@@ -218,7 +218,20 @@ static void emit_mapping(struct bbprof *m, const struct bbprof_page *p, size_t c
     }
 }
 
-void bbprof_profile(struct bbprof *m)
+/* The tool keeps all pages of each mapping that it profiles. */
+static void check_pages(struct bbprof *m, const struct bbprof_page *p, size_t count)
+{
+    const struct bbprof_mapping *g = bbprof_mapping(m, p->mapping);
+    const uint64_t pages = g->pages ? g->pages : p[count - 1].page + (uint64_t)1;
+
+    if (!m->bad && count < pages)
+        bbprof_bad(m, p[count - 1].place,
+                   "mapping %" PRIu32 " has %" PRIu64 " pages, and the profile %zu of them: is a "
+                   "line lost, or the list of mappings of another run?",
+                   p->mapping, pages, count);
+}
+
+void bbprof_profile(struct bbprof *m, int cut)
 {
     if (m->pages && (!m->samples || m->samples > BBPROF_SAMPLES_MOST)) {
         bbprof_bad(m, m->page[0].place, "%" PRIu32 " samples, not 1 to %d", m->samples,
@@ -231,6 +244,8 @@ void bbprof_profile(struct bbprof *m)
             for (n = 1; i + n < m->pages && m->page[i + n].mapping == m->page[i].mapping;)
                 n++;
             emit_mapping(m, m->page + i, n);
+            if (!cut)
+                check_pages(m, m->page + i, n);
         }
     }
     m->profiled = m->pages;

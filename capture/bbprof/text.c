@@ -121,12 +121,30 @@ static void take_run(struct bbprof *m, const char *s)
     }
 }
 
-static void end_profile(struct bbprof *m)
+static void end_profile(struct bbprof *m, int cut)
 {
     if (m->part != BBPROF_PROFILE)
         return;
-    bbprof_profile(m);
+    if (!cut && !m->bad && m->next < m->parts)
+        bbprof_bad(m, m->lines.number,
+                   "the profile is of %" PRIu32 " mappings, and %" PRIu32 " are here", m->parts,
+                   m->next);
+    bbprof_profile(m, cut);
     m->part = BBPROF_OUTSIDE;
+}
+
+/* "(0/2) VMA index: 2": the mapping of the pages that follow. */
+static void begin_mapping(struct bbprof *m, uint32_t part, uint32_t parts, uint64_t index)
+{
+    m->current = index < BBPROF_MAPPINGS_MOST ? (int64_t)index : -1;
+    if (m->part != BBPROF_PROFILE)
+        return;
+    if (part != m->next)
+        bbprof_bad(m, m->lines.number,
+                   "mapping %" PRIu32 " of %" PRIu32 " follows %" PRIu32 " others: a line is lost",
+                   part + 1, parts, m->next);
+    m->next = part + 1;
+    m->parts = parts;
 }
 
 /* Copies the text behind the last "[DBG] ", which stands behind what others have printed without an
@@ -151,6 +169,7 @@ void bbprof_line(struct bbprof *m, const char *line, size_t length)
 {
     static char s[LINE_MOST];
     uint64_t number; /* of one that is too large, the largest */
+    uint32_t part, parts;
 
     message(line, length, s);
     s[strcspn(s, "\r")] = '\0';
@@ -161,13 +180,15 @@ void bbprof_line(struct bbprof *m, const char *line, size_t length)
         m->part = BBPROF_PROFILE;
         m->samples = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
         m->current = -1;
-    } else if (sscanf(s, "%*[=] (%*u/%*u) VMA index: %" SCNu64, &number) == 1) {
-        m->current = number < BBPROF_MAPPINGS_MOST ? (int64_t)number : -1;
+        m->next = m->parts = 0;
+    } else if (sscanf(s, "%*[=] (%" SCNu32 "/%" SCNu32 ") VMA index: %" SCNu64, &part, &parts,
+                      &number) == 3) {
+        begin_mapping(m, part, parts, number);
     } else if (sscanf(s, "Tot. Pages: %" SCNu64, &number) == 1) {
         if (m->current >= 0 && number && number <= INT32_MAX)
             bbprof_mapping(m, (uint32_t)m->current)->pages = (uint32_t)number;
     } else if (s[0] == '-' && strspn(s, "-") > 40 && is_end(s + strspn(s, "-"))) {
-        end_profile(m);
+        end_profile(m, 0);
     } else if (strncmp(s, "RANKED TIMING:", 14) == 0) {
         bbprof_text_end(m, 0);
         m->part = BBPROF_RANKED;
@@ -187,6 +208,6 @@ void bbprof_text_end(struct bbprof *m, int cut)
         bbprof_bad(m, m->lines.number,
                    "the profile was cut off: the line of dashes at its end is "
                    "missing");
-    end_profile(m);
+    end_profile(m, cut);
     end_ranking(m, cut);
 }
