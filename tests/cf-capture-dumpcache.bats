@@ -169,7 +169,7 @@ END
     is 'snapshot,level,set,way,state,addr,pid
 1,2,0,0,0,0x5000010008,7
 1,2,1,0,0,0x5000123040,7'
-    run -0 --separate-stderr bash -c "cf-capture-dumpcache -A half --sets 2 --ways 1 f.csv >out"
+    run -1 --separate-stderr bash -c "cf-capture-dumpcache -q -A half --sets 2 --ways 1 f.csv >out"
     has '2 addresses do not fit their set' "$stderr"
 }
 
@@ -313,6 +313,23 @@ END
     run -1 --separate-stderr dump -o c.cf empty.csv "$D/page/cachedump0.csv"
     has 'empty.csv: is empty' "$stderr"
     [ "$(rows snapshot c.cf | wc -l)" = 2 ]
+}
+
+@test "one damaged address makes one line wrong, which is said" {
+    local kind n
+    for kind in page half; do
+        dump -q --stale none -o g.cf "$D/$kind/cachedump1.csv"
+        rows line g.cf >good
+        n=$(grep -n -m 5 -v 0x000000000000 "$D/$kind/cachedump1.csv" | tail -n 1 | cut -d: -f1)
+        sed "${n}s/,.*/,0x00ab12345677/" "$D/$kind/cachedump1.csv" >bad.csv
+        run -1 --separate-stderr dump -q --stale none -o c.cf bad.csv
+        has '1 addresses do not fit their set: they are damaged, or check' "$stderr"
+        rows line c.cf >got
+        [ "$(diff good got | grep -c '^[<>]')" = 2 ]
+        rows snapshot g.cf >good
+        rows snapshot c.cf >got
+        same good got
+    done
 }
 
 @test "random bytes are refused without harm" {

@@ -33,27 +33,31 @@ static uint64_t place(const struct cf_entries *e, uint32_t set)
     return (uint64_t)set * e->line % PAGE_BYTES;
 }
 
+static int in_page(const struct cf_entries *e, uint64_t addr, uint32_t set)
+{
+    return addr % PAGE_BYTES / e->line * e->line == place(e, set);
+}
+
+/* The kind that the fewest entries do not fit, so that a damaged one does not make all wrong. */
 enum addresses cf_entries_kind(const struct cf_entries *e)
 {
-    int pids = 0, half = 1, physical = 1, page = 1;
+    uint32_t half = 0, physical = 0, page = 0, full = 0;
 
     for (uint32_t i = 0; i < e->sets * e->ways; i++) {
         const struct entry *a = &e->now[i];
         const uint32_t set = i / e->ways;
-        int fits;
 
         if (empty(a))
             continue;
-        fits = in_set(e, a->addr, set);
-        pids |= a->pid != 0;
-        half &= in_set(e, a->addr * 2, set);
-        physical &= fits;
-        page &= in_set_unresolved(e, a->addr, set) || page_aligned(a->addr);
+        half += a->pid || !in_set(e, a->addr * 2, set);
+        physical += a->pid || !in_set(e, a->addr, set);
+        page += !in_set_unresolved(e, a->addr, set) && !page_aligned(a->addr);
+        full += !in_page(e, a->addr, set);
     }
-    return !pids && half       ? ADDRESSES_HALF
-           : !pids && physical ? ADDRESSES_PHYSICAL
-           : page              ? ADDRESSES_PAGE
-                               : ADDRESSES_FULL;
+    return half <= physical && half <= page && half <= full ? ADDRESSES_HALF
+           : physical <= page && physical <= full           ? ADDRESSES_PHYSICAL
+           : page <= full                                   ? ADDRESSES_PAGE
+                                                            : ADDRESSES_FULL;
 }
 
 /* ---- leftovers ---- */
@@ -169,8 +173,9 @@ uint32_t cf_entries_lines(const struct cf_entries *e, struct cf_entries_line *li
             l->pid = a->pid;
             if (kind == ADDRESSES_PAGE && page_aligned(a->addr))
                 l->addr |= place(e, set);
-            else if (a->addr % PAGE_BYTES / e->line * e->line != place(e, set))
-                count->unfit++;
+            else
+                count->unfit += !(kind == ADDRESSES_PAGE ? in_set_unresolved(e, a->addr, set)
+                                                         : in_page(e, a->addr, set));
         }
         if (l->pid == PID_UNKNOWN)
             l->pid = 0;

@@ -292,6 +292,13 @@ static void report(struct cf_dumpcache *m)
 {
     const struct cf_entries_count *c = &m->count;
 
+    if (c->unfit) {
+        cf_warn(m->tool,
+                "%u addresses do not fit their set: they are damaged, or check --addresses, --sets "
+                "and --ways",
+                c->unfit);
+        m->failed |= CF_EXIT_INPUT;
+    }
     if (m->tool->quiet)
         return;
     if (c->stale || c->doubtful)
@@ -299,9 +306,6 @@ static void report(struct cf_dumpcache *m)
                 "%u entries left out that an older snapshot has left behind, %u that may be so "
                 "kept; %u equal what stood there before (--stale)",
                 c->stale, c->doubtful, c->same);
-    if (c->unfit)
-        cf_warn(m->tool, "%u addresses do not fit their set: check --addresses, --sets and --ways",
-                c->unfit);
     if (c->guessed)
         cf_warn(m->tool,
                 "%u addresses may be virtual or physical, taken for what is nearer to the others; "
