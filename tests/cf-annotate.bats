@@ -267,6 +267,46 @@ Try '"'cf-annotate --help'." || has '--source-dir nowhere: No such file or direc
     [[ $output == *'--level goes with --value misses or hits' ]]
 }
 
+@test "one file by two spellings of its path is one" {
+    local path name
+    mkdir -p src/x
+    echo 'int b;' >src/x/b.c
+    # here or elsewhere; a directory of the path may be gone
+    for path in gone/src/x//b.c gone/src/x/y/../b.c gone/src/./x/b.c; do
+        printf '%s\n' source,label "x/b.c,/$path" x/b.c,/gone/src/x/b.c >files.csv
+        printf '%s\n' time,source 1,x/b.c:1 | at two.cf --with file=files.csv
+        run -0 --separate-stderr cf-annotate --csv --source-dir src two.cf
+        is $'file,line,accesses,text\nx/b.c,1,1,int b;'
+        [[ -z $stderr ]]
+    done
+    printf '%s\n' source,label "../b.c,$T/src/x/y/../b.c" >files.csv
+    printf '%s\n' time,source 1,../b.c:1 | at up.cf --with file=files.csv
+    for name in -q '--source-dir src'; do
+        run -0 cf-annotate --csv $name up.cf
+        is $'file,line,accesses,text\n../b.c,1,1,int b;'
+    done
+    for name in x//b.c x/./b.c x/y/../b.c ./x/b.c; do
+        printf '%s\n' time,source "1,$name:1" | at name.cf
+        run -0 cf-annotate --csv --source-dir src name.cf
+        is "file,line,accesses,text
+$name,1,1,int b;"
+    done
+    # of a path that leads elsewhere, none is taken
+    printf '%s\n' source,label x/b.c,/gone/src/x/../b.c x/b.c,/gone/src/x/b.c >files.csv
+    printf '%s\n' time,source 1,x/b.c:1 | at two.cf --with file=files.csv
+    run -0 --separate-stderr cf-annotate --csv --source-dir src two.cf
+    has 'x/b.c: stands for /gone/src/x/../b.c and /gone/src/x/b.c' "$stderr"
+}
+
+@test "the work grows with the files, not with their square" {
+    # minutes of the processor's time where each name is compared with each
+    awk 'BEGIN { print "source,label"; for (i = 0; i < 100000; i++) print "d/f" i ".c,/gone/d/f" i ".c" }' >files.csv
+    awk 'BEGIN { print "time,source"; for (i = 0; i < 100000; i++) print i ",d/f" i ".c:1" }' |
+        at many.cf --with file=files.csv
+    (ulimit -t 20 && cf-annotate -q many.cf) | tail -n 1 >got
+    [[ $(<got) == d/f*.c,1,1, ]]
+}
+
 @test "a name that stands for two files has no text, and says so" {
     mkdir -p a/n b/n
     echo 'int a;' >a/n/x.c

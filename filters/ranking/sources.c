@@ -14,6 +14,7 @@
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 #include "filters/engine/rows/counts.h"
+#include "formats/base/cf_path.h"
 #include "formats/base/cf_strings.h"
 
 enum { WARNINGS = 10, ENOUGH = 2 /* last components of a path that say which file it is */ };
@@ -22,6 +23,7 @@ enum { WARNINGS = 10, ENOUGH = 2 /* last components of a path that say which fil
 struct known {
     uint32_t source, path; /* string ids */
     uint64_t built;
+    size_t next; /* of the same name, as chains have it */
 };
 
 /* A file below a directory that has a name that is looked for. */
@@ -30,6 +32,19 @@ struct candidate {
     int direct; /* in the directory itself */
     dev_t device;
     ino_t inode;
+    size_t next; /* with the same last part */
+};
+
+/* The entries of an array that have the same text: the places of the first and last, from 1, where
+   each says which is next; 0: none. */
+struct chain {
+    size_t first, last;
+};
+
+struct chains {
+    struct cf_strings *texts;
+    struct chain *chain; /* by number of the text */
+    size_t room;
 };
 
 struct cf_sources {
@@ -42,9 +57,12 @@ struct cf_sources {
     struct cf_counts *at; /* by name and path: place in `known`, from 1 */
     struct known *known;
     size_t count, room;
+    struct chains names; /* of `known`, up to */
+    size_t named;
     struct cf_strings *wanted; /* last parts of names that are looked for */
     struct candidate *candidate;
     size_t candidates, candidate_room;
+    struct chains parts; /* of `candidate` */
     unsigned warned;
 };
 
@@ -56,6 +74,8 @@ struct cf_sources *cf_sources_new(const struct cf_tool *t, const char *option,
     *s = (struct cf_sources){.tool = t, .option = option, .dir = dir, .dirs = dirs};
     s->at = cf_need(t, cf_counts_new());
     s->wanted = cf_need(t, cf_strings_new());
+    s->names.texts = cf_need(t, cf_strings_new());
+    s->parts.texts = cf_need(t, cf_strings_new());
     for (unsigned i = 0; i < dirs; i++) {
         struct stat st;
         const int bad = stat(dir[i], &st) != 0;
@@ -70,8 +90,35 @@ void cf_sources_free(struct cf_sources *s)
 {
     cf_counts_free(s->at);
     cf_strings_free(s->wanted);
+    cf_strings_free(s->names.texts);
+    cf_strings_free(s->parts.texts);
+    free(s->names.chain);
+    free(s->parts.chain);
     free(s->candidate);
     free(s->known);
+}
+
+static struct chain *chain_of(const struct cf_sources *s, struct chains *c, const char *text)
+{
+    int fresh;
+    const uint32_t number = cf_strings_number(c->texts, text, strlen(text), &fresh);
+
+    if (!number || cf_array_cleared(&c->chain, &c->room, number + (size_t)1, sizeof *c->chain) != 0)
+        cf_out_of_memory(s->tool);
+    return &c->chain[number];
+}
+
+/* The rows of a name. */
+static size_t first_known(struct cf_sources *s, const char *name)
+{
+    for (; s->named < s->count; s->named++) {
+        struct chain *c =
+            chain_of(s, &s->names, cf_reader_text(s->reader, s->known[s->named].source));
+
+        *(c->last ? &s->known[c->last - 1].next : &c->first) = s->named + 1;
+        c->last = s->named + 1;
+    }
+    return chain_of(s, &s->names, name)->first;
 }
 
 void cf_sources_begin(struct cf_sources *s, struct cf_reader *r)
@@ -107,7 +154,7 @@ void cf_sources_frame(struct cf_sources *s, const struct cf_frame *f)
 
         if (!*at) {
             cf_must(s->tool, cf_array_cleared(&s->known, &s->room, s->count + 1, sizeof *s->known));
-            s->known[s->count++] = (struct known){source[i], path[i], when};
+            s->known[s->count++] = (struct known){source[i], path[i], when, 0};
             *at = s->count;
         }
         /* of several programs the first: what is newer than that one is another file for it */
@@ -148,44 +195,6 @@ int cf_source_open(const char *path)
 
 /* ---- paths ---- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-/* The last components that two paths have in common. */
-static unsigned in_common(const char *a, const char *b)
-{
-    const char *x = a + strlen(a), *y = b + strlen(b);
-    unsigned parts = 0;
-
-    while (x > a && y > b && x[-1] == y[-1]) {
-        x--;
-        y--;
-        parts += *x == '/';
-    }
-    /* one begins amidst a component of the other */
-    if ((x == a || x[-1] == '/') && (y == b || y[-1] == '/') && *x != '/')
-        parts++;
-    return parts;
-}
-
-/* Components of a name that say something. */
-static unsigned parts_of(const char *name)
-{
-    unsigned parts = 0;
-
-    while (*name) {
-        const size_t n = strcspn(name, "/");
-
-        parts += n > 0 && !(n == 1 && name[0] == '.');
-        name += n + (name[n] == '/');
-    }
-    return parts;
-}
-
 static int is_file(const char *path, struct stat *st)
 {
     return stat(path, st) == 0 && S_ISREG(st->st_mode);
@@ -215,7 +224,7 @@ void cf_sources_want(struct cf_sources *s, const char *name)
 {
     int fresh;
 
-    name = last_part(name);
+    name = cf_path_last(name);
     if (!cf_strings_number(s->wanted, name, strlen(name), &fresh))
         cf_out_of_memory(s->tool);
 }
@@ -223,18 +232,21 @@ void cf_sources_want(struct cf_sources *s, const char *name)
 static void add_candidate(struct cf_sources *s, const FTSENT *e)
 {
     struct stat st;
+    struct chain *const c = chain_of(s, &s->parts, e->fts_name);
 
     if (!is_file(e->fts_accpath, &st))
         return;
-    for (size_t i = 0; i < s->candidates; i++)
-        if (s->candidate[i].device == st.st_dev && s->candidate[i].inode == st.st_ino) {
-            s->candidate[i].direct |= e->fts_level == 1;
+    for (size_t i = c->first; i; i = s->candidate[i - 1].next)
+        if (s->candidate[i - 1].device == st.st_dev && s->candidate[i - 1].inode == st.st_ino) {
+            s->candidate[i - 1].direct |= e->fts_level == 1;
             return;
         }
     cf_must(s->tool, cf_array_cleared(&s->candidate, &s->candidate_room, s->candidates + 1,
                                       sizeof *s->candidate));
     s->candidate[s->candidates++] = (struct candidate){cf_tool_text(s->tool, "%s", e->fts_path),
-                                                       e->fts_level == 1, st.st_dev, st.st_ino};
+                                                       e->fts_level == 1, st.st_dev, st.st_ino, 0};
+    *(c->last ? &s->candidate[c->last - 1].next : &c->first) = s->candidates;
+    c->last = s->candidates;
 }
 
 void cf_sources_look(struct cf_sources *s)
@@ -245,6 +257,8 @@ void cf_sources_look(struct cf_sources *s)
     FTS *tree;
 
     s->candidates = 0;
+    cf_strings_clear(s->parts.texts);
+    memset(s->parts.chain, 0, s->parts.room * sizeof *s->parts.chain);
     if (!s->dirs)
         return;
     for (unsigned i = 0; i < s->dirs; i++) {
@@ -264,23 +278,37 @@ void cf_sources_look(struct cf_sources *s)
 
 /* ---- one file ---- */
 
+static char *normal(const struct cf_sources *s, const char *path)
+{
+    char *copy = cf_tool_text(s->tool, "%s", path);
+
+    cf_path_normalise(copy);
+    return copy;
+}
+
+/* Whether two paths are of one file. Those of files that are not here are by their texts. */
+static int is_one(const struct cf_sources *s, const char *a, const char *b)
+{
+    struct stat st;
+
+    return is_file(a, &st) && is_file(b, &st) ? cf_source_same(a, b)
+                                              : !strcmp(normal(s, a), normal(s, b));
+}
+
 /* The path of a name; *built: when the first program was linked that has it. NULL: none is stated,
    or, where *other is not NULL, two. */
-static const char *stated(const struct cf_sources *s, const char *name, uint64_t *built,
+static const char *stated(struct cf_sources *s, const char *name, uint64_t *built,
                           const char **other)
 {
     const char *path = NULL;
 
     *other = NULL;
     *built = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct known *k = &s->known[i];
-        const char *here;
+    for (size_t i = first_known(s, name); i; i = s->known[i - 1].next) {
+        const struct known *k = &s->known[i - 1];
+        const char *here = cf_reader_text(s->reader, k->path);
 
-        if (strcmp(cf_reader_text(s->reader, k->source), name) != 0)
-            continue;
-        here = cf_reader_text(s->reader, k->path);
-        if (path && strcmp(path, here) && !cf_source_same(path, here))
+        if (path && strcmp(path, here) && !is_one(s, path, here))
             *other = here;
         path = path ? path : here;
         if (k->built && (!*built || k->built < *built))
@@ -292,32 +320,32 @@ static const char *stated(const struct cf_sources *s, const char *name, uint64_t
 /* How well a candidate fits; 0: not at all. */
 static unsigned fit(const struct candidate *c, const char *name, const char *path)
 {
-    const unsigned all = parts_of(name), least = all < ENOUGH ? all : ENOUGH;
-    unsigned parts = in_common(c->path, name);
+    const unsigned all = cf_path_parts(name), least = all < ENOUGH ? all : ENOUGH;
+    unsigned parts = cf_path_common(c->path, name);
 
-    if (strcmp(last_part(c->path), last_part(name)))
-        return 0;
-    if (path && in_common(c->path, path) > parts)
-        parts = in_common(c->path, path);
+    if (path && cf_path_common(c->path, path) > parts)
+        parts = cf_path_common(c->path, path);
     return parts >= least || c->direct ? parts + (parts == 0) : 0;
 }
 
 /* Of the directories, the file that fits best; *other: one that fits as well. */
-static const char *below(const struct cf_sources *s, const char *name, const char *path,
+static const char *below(struct cf_sources *s, const char *name, const char *path,
                          const char **other)
 {
     const char *best = NULL;
     unsigned most = 0;
 
     *other = NULL;
-    for (size_t i = 0; i < s->candidates; i++) {
-        const unsigned fits = fit(&s->candidate[i], name, path);
+    for (size_t i = chain_of(s, &s->parts, cf_path_last(name))->first; i;
+         i = s->candidate[i - 1].next) {
+        const struct candidate *c = &s->candidate[i - 1];
+        const unsigned fits = fit(c, name, path);
 
         if (fits && fits == most)
-            *other = s->candidate[i].path;
+            *other = c->path;
         if (fits > most) {
             most = fits;
-            best = s->candidate[i].path;
+            best = c->path;
             *other = NULL;
         }
     }
@@ -335,7 +363,7 @@ static char *from_here(const struct cf_sources *s, const char *name)
         at += strspn(at, "/");
         if (*at && *name != '/')
             found = cf_tool_text(s->tool, "%s/%s", here, at);
-        if (found && (in_common(found, name) < parts_of(name) || !is_file(found, &st)))
+        if (found && (cf_path_common(found, name) < cf_path_parts(name) || !is_file(found, &st)))
             found = NULL;
     }
     free(here);
@@ -352,6 +380,7 @@ struct cf_source cf_sources_find(struct cf_sources *s, const char *name)
 {
     const char *other, *path, *best;
     struct cf_source found = {.path = NULL};
+    char *whole, *wanted;
     uint64_t built;
     struct stat st;
 
@@ -365,7 +394,9 @@ struct cf_source cf_sources_find(struct cf_sources *s, const char *name)
                     name, path, other);
         return found;
     }
-    best = below(s, name, path, &other);
+    whole = path ? normal(s, path) : NULL;
+    wanted = normal(s, name);
+    best = below(s, wanted, whole, &other);
     if (other) {
         found.lack = "several files fit";
         if (is_first(s))
@@ -378,13 +409,15 @@ struct cf_source cf_sources_find(struct cf_sources *s, const char *name)
         found.path = cf_tool_text(s->tool, "%s", best);
     else if (path && *path == '/' && is_file(path, &st))
         found.path = cf_tool_text(s->tool, "%s", path);
+    else if (path && *path == '/' && is_file(whole, &st))
+        found.path = cf_tool_text(s->tool, "%s", whole);
     else if (*name == '/' && is_file(name, &st))
         found.path = cf_tool_text(s->tool, "%s", name);
     else
-        found.path = from_here(s, name);
+        found.path = from_here(s, wanted);
     found.linked = built && (!s->recorded || built <= s->recorded);
     found.limit = found.linked ? built : s->recorded;
-    if (!found.path && parts_of(name))
+    if (!found.path && cf_path_parts(name))
         found.lack = "not found";
     return found;
 }
@@ -416,30 +449,26 @@ void cf_sources_rest(const struct cf_sources *s)
 }
 
 /* Rows of a name in table file that `other` has, too, with a time; -1: one of them it has not. */
-static int in_both(const struct cf_sources *s, const struct cf_sources *other, const char *name)
+static int in_both(struct cf_sources *s, struct cf_sources *other, const char *name)
 {
     int rows = 0;
 
-    for (size_t i = 0; i < s->count; i++) {
-        const struct known *k = &s->known[i];
-        size_t at = 0;
+    for (size_t i = first_known(s, name); i; i = s->known[i - 1].next) {
+        const struct known *k = &s->known[i - 1];
+        size_t at = first_known(other, name);
 
-        if (strcmp(cf_reader_text(s->reader, k->source), name) != 0)
-            continue;
-        while (at < other->count &&
-               (!k->built || k->built != other->known[at].built ||
-                strcmp(cf_reader_text(other->reader, other->known[at].source), name) != 0 ||
-                strcmp(cf_reader_text(other->reader, other->known[at].path),
-                       cf_reader_text(s->reader, k->path)) != 0))
-            at++;
-        if (at == other->count)
+        while (at && (!k->built || k->built != other->known[at - 1].built ||
+                      strcmp(cf_reader_text(other->reader, other->known[at - 1].path),
+                             cf_reader_text(s->reader, k->path)) != 0))
+            at = other->known[at - 1].next;
+        if (!at)
             return -1;
         rows++;
     }
     return rows;
 }
 
-int cf_sources_agree(const struct cf_sources *s, const struct cf_sources *other, const char *name)
+int cf_sources_agree(struct cf_sources *s, struct cf_sources *other, const char *name)
 {
     const int rows = in_both(s, other, name);
 

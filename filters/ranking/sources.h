@@ -4,6 +4,8 @@
  * user names, whose path ends as the name does; else the path that table file states; else one that
  * the name leads to from the working directory. Where two files fit as well, none is taken.
  *
+ * Two paths that differ in nothing but ".", ".." and doubled slashes are of one file.
+ *
  * A file that was changed after the program was linked, or recorded, is not what was compiled: a
  * debugger's warning (GDB: "Source file is more recent than executable"), and ours.
  *
@@ -54,7 +56,7 @@ void cf_sources_rest(const struct cf_sources *s);
 int cf_source_changed(const struct cf_source *found);
 /* Whether both say the same of files of this name: the programs that were compiled from them were
    linked at the same time. */
-int cf_sources_agree(const struct cf_sources *s, const struct cf_sources *other, const char *name);
+int cf_sources_agree(struct cf_sources *s, struct cf_sources *other, const char *name);
 
 int cf_source_same(const char *path, const char *other);
 /* Only regular files, since the path comes from a stream: no device is touched, nothing waited for.

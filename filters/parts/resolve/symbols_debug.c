@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_path.h"
 #include "filters/parts/resolve/symbols_parts.h"
 
 static void add_ranges(struct spans *to, Dwarf_Die *die, uint32_t unit, uint32_t rank)
@@ -163,30 +164,6 @@ static const char *function_name(struct symbols *s, Dwarf_Die die)
     return texts_keep(&s->recent, name);
 }
 
-/* Takes "." and ".." and doubled slashes out of an absolute path, in place. */
-static void normalise(char *path)
-{
-    char *to = path, *from = path;
-
-    while (*from) {
-        while (*from == '/')
-            from++;
-        size_t n = strcspn(from, "/");
-        if (n == 2 && from[0] == '.' && from[1] == '.') {
-            while (to > path && *--to != '/')
-                ;
-        } else if (n && !(n == 1 && from[0] == '.')) {
-            *to++ = '/';
-            memmove(to, from, n);
-            to += n;
-        }
-        from += n;
-    }
-    if (to == path)
-        *to++ = '/';
-    *to = '\0';
-}
-
 static const char *whole_path(struct symbols *s, struct unit *u, const char *file)
 {
     Dwarf_Attribute attr;
@@ -198,7 +175,7 @@ static const char *whole_path(struct symbols *s, struct unit *u, const char *fil
     else if (asprintf(&path, "%s/%s", dir, file) < 0)
         path = NULL;
     if (path && path[0] == '/')
-        normalise(path);
+        cf_path_normalise(path);
     return texts_keep(&s->recent, path);
 }
 
