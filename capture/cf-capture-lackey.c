@@ -45,7 +45,8 @@ struct lackey {
     uint64_t pid;      /* 0 = not known */
     int pid_of;        /* input that pid came from */
     int mixed;         /* the last input that has lines of another, too */
-    char *command;     /* or NULL */
+    char *command;     /* of the first process, or NULL */
+    int commands;      /* it was said that there are others */
     uint64_t executed; /* instructions so far */
     uint64_t pc;
     int run;          /* row of the run that is open, or -1 */
@@ -180,6 +181,34 @@ static inline int scan_access(const char *p, uint64_t *addr, uint32_t *size)
     return 1;
 }
 
+/* The first line of an input that says whose it is, or is an access: of whom, is not known. */
+static void begin_input(struct lackey *m, const struct cf_lines *l, uint64_t pid)
+{
+    if (m->pid != pid) {
+        m->run = -1;
+        send_complete(m);
+    }
+    m->pid = pid;
+    m->pid_of = l->input;
+}
+
+/* The header, which has room for one, may be written already. */
+static void take_command(struct lackey *m, const struct cf_lines *l, const char *text,
+                         size_t length)
+{
+    length -= length && text[length - 1] == '\r';
+    if (!m->command && !m->begun) {
+        m->command = cf_need(m->tool, strndup(text, length));
+    } else if (!m->commands && (!m->command || strlen(m->command) != length ||
+                                memcmp(m->command, text, length) != 0)) {
+        m->commands = 1;
+        cf_warn(m->tool,
+                "%s:%llu: '%.*s' is a further command, which the stream does not state: import "
+                "each log alone and join the streams by cf-cat, which keeps the command of each",
+                l->name, (unsigned long long)l->number, (int)(length < 60 ? length : 60), text);
+    }
+}
+
 /* "==pid== text" and "--pid-- text": 0 when it is no such line. */
 static int own_line(struct lackey *m, const struct cf_lines *l, const char *line, size_t length)
 {
@@ -194,14 +223,9 @@ static int own_line(struct lackey *m, const struct cf_lines *l, const char *line
     if (i == 2 || i + 2 > length || line[i] != line[0] || line[i + 1] != line[0] || pid > INT32_MAX)
         return 0;
     i += 2;
-    if (m->pid_of != l->input) {
-        if (m->pid != pid) {
-            m->run = -1;
-            send_complete(m);
-        }
-        m->pid = pid;
-        m->pid_of = l->input;
-    } else if (pid != m->pid && m->mixed != l->input) {
+    if (m->pid_of != l->input || !m->pid)
+        begin_input(m, l, pid);
+    else if (pid != m->pid && m->mixed != l->input) {
         cf_fail(m->tool, CF_EXIT_INPUT,
                 "%s:%llu: lines of a second process, %llu: lackey does not say whose accesses are, "
                 "so all are given to process %llu: trace with --log-file=NAME.%%p, a file for each",
@@ -209,10 +233,9 @@ static int own_line(struct lackey *m, const struct cf_lines *l, const char *line
                 (unsigned long long)m->pid);
         m->mixed = l->input;
     }
-    if (!m->command && length - i > sizeof command - 1 &&
-        memcmp(line + i, command, sizeof command - 1) == 0) {
+    if (length - i > sizeof command - 1 && memcmp(line + i, command, sizeof command - 1) == 0) {
         i += sizeof command - 1;
-        m->command = strndup(line + i, length - i);
+        take_command(m, l, line + i, length - i);
     }
     return 1;
 }
@@ -234,6 +257,8 @@ static void import(struct lackey *m, struct cf_lines *l)
         if (length > 4 && line[2] == ' ' && line[0] == ' ' &&
             (line[1] == 'L' || line[1] == 'S' || line[1] == 'M')) {
             if (scan_access(line + 3, &addr, &size)) {
+                if (m->pid_of != l->input)
+                    begin_input(m, l, 0);
                 if (line[1] != 'S')
                     add_row(m, CF_LOAD, addr, size, 0);
                 if (line[1] != 'L')
@@ -243,6 +268,8 @@ static void import(struct lackey *m, struct cf_lines *l)
             }
         } else if (length > 4 && line[2] == ' ' && line[0] == 'I' && line[1] == ' ') {
             if (scan_access(line + 3, &addr, &size)) {
+                if (m->pid_of != l->input)
+                    begin_input(m, l, 0);
                 add_instruction(m, addr, size);
                 continue;
             }

@@ -237,6 +237,25 @@ store,0x3000'
 2,8'
 }
 
+@test "a further command is not stated, which is said once; a file without its process has none" {
+    for n in 7 8 9; do printf '==%d== Command: ./p %d\nI  10,2\n L 20,4\n' $n $((n / 8)) >$n.txt; done
+    run -0 --separate-stderr cf-capture lackey -q -o t.cf 7.txt 8.txt 9.txt
+    [[ $stderr == "cf-capture-lackey: 8.txt:1: './p 1' is a further command, which the stream does not state: import each log alone and join the streams by cf-cat, which keeps the command of each" ]]
+    run -0 cf-capture lackey -o t.cf 8.txt 9.txt
+    is ''
+    printf 'I  12,2\n L 30,4\n' >none.txt
+    run -0 cf-capture lackey -o t.cf 7.txt none.txt
+    is ''
+    run -0 bash -c 'cf-cat --json --columns time,pid,addr t.cf'
+    has '"pid":7,'
+    has '"pid":null,"addr":"0x30"'
+    [[ $(grep -c '"pid":7,' <<<"$output") == 1 ]] || fail "$output"
+    # one that says it at its end
+    echo '==5== end' >>none.txt
+    run -0 cf-capture lackey -o t.cf none.txt
+    is ''
+}
+
 @test "empty input, and input without a record: a valid stream, a message, status 1" {
     : >empty
     printf '==7== nothing\n' >header
