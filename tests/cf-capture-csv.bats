@@ -82,6 +82,9 @@ END
     has "dist_weight 'two': give a number, also with a fraction" "$stderr"
     has "dist_weight 'inf': give" "$stderr"
     has "dist_weight '0.5x': give" "$stderr"
+    printf 'addr,dist_weight\n1,-2\n2,3\n' >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    has "dist_weight '-2': give"
 }
 
 @test "rows of other tables come before accesses of the same time" {
@@ -152,6 +155,9 @@ END
         run -1 cf-capture csv -o a.cf a.csv
         has a.csv:1
     done
+    printf 'pid,addr,bytes\n7,0x1000,32\n' >m.csv
+    run -1 cf-capture csv --table object -o a.cf m.csv
+    is "cf-capture-csv: m.csv:1: no column 'op', which rows of table object need"
     printf 'name,label\nx,y\n' >m.csv
     run -1 cf-capture csv --table map -o a.cf m.csv
     has 'a second time'

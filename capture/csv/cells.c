@@ -76,7 +76,7 @@ static int scan_fraction(const char *s, uint64_t *value)
     const double number = strtod(s, &end);
 
     memcpy(value, &number, sizeof *value);
-    return end == s || *end || !isfinite(number) ? -1 : 0;
+    return end == s || *end || !isfinite(number) || number < 0 ? -1 : 0;
 }
 
 static uint64_t largest(enum cf_type type)

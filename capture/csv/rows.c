@@ -68,18 +68,19 @@ static void read_name(struct cf_csv_input *in, const char *name)
 
 static void end_header(struct cf_csv_input *in)
 {
+    /* whether an object is allocated or released, nothing else says */
+    unsigned needed = in->table == CF_ACCESS ? CF_ADDR : in->table == CF_OBJECT ? CF_OP : 0;
+
     if (in->useless)
         return;
-    if (in->table == CF_ACCESS) {
-        int found = 0;
-
-        for (unsigned i = 0; i < in->columns; i++)
-            found |= in->id[i] == CF_ADDR;
-        if (!found) {
-            cf_lines_bad(&in->lines, 0, "no column 'addr', which accesses need");
-            in->useless = 1;
-            return;
-        }
+    for (unsigned i = 0; needed && i < in->columns; i++)
+        if (in->id[i] == needed)
+            needed = 0;
+    if (needed) {
+        cf_lines_bad(&in->lines, 0, "no column '%s', which rows of table %s need",
+                     cf_column_name(needed), cf_table_name(in->table));
+        in->useless = 1;
+        return;
     }
     in->headed = 1;
     for (unsigned i = 0; i < in->columns; i++) {
