@@ -58,6 +58,8 @@ static const char usage[] =
 enum { FIELDS(FIELD_NUMBER) };
 enum { FIELDS(FIELD_BIT) };
 static const char words[] = FIELDS(FIELD_WORD);
+/* Fields of which a line has texts behind all numbers. */
+enum { BEHIND = HAS_SYM | HAS_SYMOFF | HAS_DSO | HAS_PHYS | HAS_DATA_PAGE | HAS_CODE_PAGE };
 
 enum { FIELD_COLUMNS = 16 }; /* of a number, at least */
 
@@ -365,6 +367,9 @@ static int take_rest(struct script *s, const char *p, const char *end, struct cf
     if (((fields & HAS_INS_LAT) && !take_number(&p, &number)) ||
         ((fields & HAS_RETIRE_LAT) && !take_number(&p, &number)) ||
         ((fields & HAS_IP) && !take_hex(&p, &out->pc)))
+        return 0;
+    /* what is left is of fields that -F lacks, so that those before it may be others, too */
+    if (!(fields & BEHIND) && *skip_blanks(p) != '\n')
         return 0;
     return !(fields & HAS_PHYS) || take_phys(s, p, end, out);
 }

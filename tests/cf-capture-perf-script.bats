@@ -66,6 +66,15 @@ END
     is '1,0x7ffd10001234,4242'
 }
 
+@test "a line with more fields than -F has is refused: each might be another's" {
+    echo ' 4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 hit|BLK  N/A               7           401136' >s.txt
+    run -0 cf-capture perf-script -F tid,time,addr,data_src,weight,ip -o s.cf s.txt
+    for fields in addr addr,ip addr,data_src addr,data_src,ip addr,data_src,weight; do
+        run -1 cf-capture perf-script --op load -F tid,time,$fields -o s.cf s.txt
+        has "has not the fields of -F"
+    done
+}
+
 @test "texts of newer and older versions, of hybrid processors, and SPE" {
     printf '%s\n' 'chromium-browse   46572 [002] 544966.882384:      10000 	cpu_core/MEM_UOPS_RETIRED.LOAD_LATENCY/: 7ffdf1391b0c     10268100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK    N/A    5   7    0   7fad7c47425d [unknown] (/x)' \
         'ls 14753 [011]  544967.072400:          1      l1d-miss:  ffff1234       88000182 |OP LOAD|LVL L1 miss|SNP N/A|TLB Walker hit|LCK No|BLK  N/A ffffa7c22b4b2a00 [unknown] ([kernel.kallsyms])' \
