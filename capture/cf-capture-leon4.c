@@ -142,6 +142,24 @@ static void idle(void *arg)
     cf_import_flush(arg);
 }
 
+/* Warns, once, of a time between two that are near to each other: by it a whole period passes. */
+static void check_step(const struct cf_import *m, struct cf_import_clock *c,
+                       const struct cf_scan *s, uint64_t step)
+{
+    const uint64_t period = UINT64_C(1) << m->o.time_bits, near = period >> 6;
+
+    if (m->o.time_bits && !c->astray && step >= near && c->step >= near &&
+        step + c->step >= period && step + c->step - period < near) {
+        c->astray = 1;
+        cf_warn(m->tool,
+                "%s:%llu: the time of the entry before this one may be damaged: it is far from "
+                "those before and behind it, which are near to each other; all from here on are "
+                "taken to be a period of the time tag later",
+                s->lines.name, (unsigned long long)s->lines.number);
+    }
+    c->step = step;
+}
+
 /* Time of an entry. One that lies before the last is bad, and gets the last one's; one that does
    not fit into the tag is bad, too. The trace memory is a ring: behind its newest entry a dump has
    the oldest one, which lies before it, or after a pause of more than half a period. */
@@ -150,10 +168,12 @@ static uint64_t time_of(struct cf_import *m, struct cf_import_clock *c, struct c
 {
     const unsigned bits = m->o.time_bits;
     const uint64_t before = c->now;
+    const int begun = c->started;
     const int ring = s->o.raw && c->input == s->lines.input;
     int backward;
     const uint64_t time = cf_import_time(c, row->tag, bits, &backward);
 
+    check_step(m, c, s, begun ? time - before : 0);
     c->input = s->lines.input;
     if (bits && row->tag >> bits)
         cf_lines_bad(&s->lines, 0,

@@ -295,6 +295,16 @@ accesses() {
     sed -i "2s/3222785/3222784/" t.txt
     run -0 times t.txt
     is "20000000 $((3222784 + period)) $((20000001 + period)) "
+    # one time astray moves all that follow
+    for at in 3222784 500000000; do
+        sed "2s/^[0-9]*/$at/" t.txt >astray.txt
+        run -0 cf-capture leon4 -q -o a.cf astray.txt
+        is 'cf-capture-leon4: astray.txt:3: the time of the entry before this one may be damaged: it is far from those before and behind it, which are near to each other; all from here on are taken to be a period of the time tag later'
+    done
+    # the same where the first two are far from each other
+    printf '%d  4000000%x  nop  [00000000]\n' 1053741824 0 20000000 4 20000001 8 >first.txt
+    run -0 cf-capture leon4 -q -o a.cf first.txt
+    is ''
     # a tag that does not wrap
     run -1 times --time-bits 0 t.txt
 }

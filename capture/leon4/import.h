@@ -42,6 +42,8 @@ struct cf_import_counts {
 struct cf_import_clock {
     uint64_t now;
     uint64_t wraps;
+    uint64_t step; /* to it from the entry before it */
+    int astray;    /* it was said that an entry's time seems to be */
     int started;
     int input; /* of the last entry: cf_lines.input */
 };
