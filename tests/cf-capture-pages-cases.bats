@@ -534,6 +534,8 @@ borne() {
     rows page p.cf | grep ',[12],0,1$' >base.csv || true
     sed '1i rank,pages' base.csv >wrong.csv
     printf 'rank,region,page\n1,%s,x\n' "$D/hot rw-" >words.csv
+    printf 'rank,region,page\n1,"%s" x,1\n2,"y",2\n' "$D/hot rw-" >quotes.csv
+    printf 'rank,region,page\n1,%s,1\n2,"y\n' "$D/hot rw-" >open.csv
     printf 'rank,region,page\n1,%s,99999\n1,%s,1\n' "$D/hot rw-" "$D/hot rw-" >some.csv
     rows page p.cf | grep -v ',3,0,1$' | cf-capture-csv --table page -o empty.cf
     while read -r file text; do
@@ -543,6 +545,8 @@ borne() {
     done <<'END'
 both.cf has runs of both modes
 wrong.csv no columns region and page
+quotes.csv row 1: error parsing data while strict checking enabled
+open.csv row 2: error parsing data while strict checking enabled
 words.csv row 1 names no page
 nowhere.cf No such file
 empty.cf names no page

@@ -89,13 +89,14 @@ static void read_csv(struct order *o, FILE *f)
     size_t n;
 
     o->region_at = o->page_at = -1;
-    if (csv_init(&p, 0) != 0)
+    if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI) != 0)
         cf_out_of_memory(&o->k->tool);
     while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
         if (csv_parse(&p, bytes, n, on_field, on_row, o) != n)
-            cf_die(&o->k->tool, CF_EXIT_INPUT, "--rank %s: %s", o->k->o.rank,
-                   csv_strerror(csv_error(&p)));
-    (void)csv_fini(&p, on_field, on_row, o);
+            break;
+    if (n || csv_fini(&p, on_field, on_row, o) != 0)
+        cf_die(&o->k->tool, CF_EXIT_INPUT, "--rank %s: row %zu: %s", o->k->o.rank, o->row,
+               csv_strerror(csv_error(&p)));
     csv_free(&p);
 }
 
