@@ -80,6 +80,18 @@ compare() {
     has '[heap]'
 }
 
+@test "lines of all files of a folder may end with CR LF" {
+    dump -q -o d.cf "$D/page"
+    cp -r "$D/page" crlf
+    sed -i 's/$/\r/' crlf/*.csv crlf/*.txt
+    dump -q -o c.cf crlf
+    for table in line map task; do
+        rows $table d.cf >want
+        rows $table c.cf >got
+        same want got
+    done
+}
+
 @test "options say what the files do not: modes, times, level" {
     dump -q -t -a -e -p 2.5 --level 3 -o d.cf "$D/page"
     run -0 bash -c "cf-cat --csv --table snapshot d.cf | sed -n 2,3p"

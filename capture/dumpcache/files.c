@@ -94,6 +94,18 @@ void cf_dumpcache_add(struct cf_dumpcache *m, const char *name)
         add_file(m, strdup(name), 0, m->files, 0);
 }
 
+/* Lines that end with CR LF end with LF. */
+static size_t without_cr(char *text, size_t length)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != '\r' || i + 1 == length || text[i + 1] != '\n')
+            text[to++] = text[i];
+    text[to] = '\0';
+    return to;
+}
+
 char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length)
 {
     FILE *f = fopen(name, "re");
@@ -123,5 +135,6 @@ char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length
         while (*length && text[*length - 1] != '\n')
             text[--*length] = '\0';
     }
+    *length = without_cr(text, *length);
     return text;
 }
