@@ -82,6 +82,12 @@ static inline int ends_word(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+static inline int is_number(const char *p)
+{
+    p += *p == '-' || *p == '+';
+    return *p >= '0' && *p <= '9';
+}
+
 /* What stands where a size may: 1 and the size, or 0 when it is a comment. */
 static inline int scan_size(const char *p, uint32_t *size)
 {
@@ -130,7 +136,7 @@ static void import(struct din *m, struct cf_lines *l)
             continue;
         }
         p = skip_blanks(p);
-        if (*p >= '0' && *p <= '9' && !scan_size(p, &size)) {
+        if (is_number(p) && !scan_size(p, &size)) {
             cf_lines_bad(l, 0, "'%.*s': the size after the address must be from 1 to 1048576",
                          (int)(length < 60 ? length : 60), line);
             continue;

@@ -30,10 +30,10 @@ load,1048576,0xabcdef'
 }
 
 @test "bad lines are counted, the first is told, the rest is imported" {
-    printf '0 10\n5 20\n0\n0 xyz\n0 10 0\n0 10 8x\n0 10 99999999\nr 10\n0 12345678901234567\n00 1\n0 0x\n-1 3\n1 30\n' >t.din
+    printf '0 10\n5 20\n0\n0 xyz\n0 10 0\n0 10 8x\n0 10 99999999\n0 10 -4\n0 10 +4\nr 10\n0 12345678901234567\n00 1\n0 0x\n-1 3\n1 30\n' >t.din
     run -1 --separate-stderr bash -c 'cf-capture din t.din >t.cf'
     has "cf-capture-din: t.din:2: '5 20'" "$stderr"
-    has "11 lines were bad" "$stderr"
+    has "13 lines were bad" "$stderr"
     run -0 cf-cat --csv --columns time,op,addr t.cf
     is 'time,op,addr
 1,load,0x10
