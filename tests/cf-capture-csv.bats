@@ -130,6 +130,20 @@ END
     [[ ${lines[1]} == 'line 16384 '* ]] || fail "$output"
 }
 
+@test "lines of a snapshot that has no row are told and left out, so that what is written is whole" {
+    printf 'snapshot,time\n2,10\n4,20\n' >s.csv
+    printf 'snapshot,set\n1,0\n2,1\n3,2\n4,3\n4,4\n5,5\n' >l.csv
+    run -1 --separate-stderr cf-capture csv -t line -w snapshot=s.csv l.csv -o l.cf
+    has 'l.csv:2:1: snapshot 1 is not in the file of snapshots: the line is left out' "${stderr_lines[0]}"
+    [ "${#stderr_lines[@]}" = 3 ]
+    cf-cat --verify l.cf
+    run -0 rows line l.cf
+    is $'snapshot,set\n2,1\n4,3\n4,4'
+    # lines alone
+    run -0 cf-capture csv -t line l.csv -o l.cf
+    is ''
+}
+
 @test "--clock and --hz are in the header" {
     printf 'addr\n1\n' | cf-capture csv --clock cycles --hz 1900000000 >a.cf
     run -0 cf-cat --dump a.cf

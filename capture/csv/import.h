@@ -46,8 +46,9 @@ struct cf_csv_import {
     struct cf_writer *out;
     struct cf_csv_input *input[CF_CSV_INPUTS];
     unsigned inputs;
-    int failed; /* the output does not take more */
-    uint64_t snapshot_time;
+    int failed;                       /* the output does not take more */
+    uint64_t snapshot, snapshot_time; /* of the last row of table snapshot, */
+    int snapshots;                    /* if there was one */
 };
 
 /* ---- cells.c ---- */

@@ -2,6 +2,8 @@
 /*
  * merge.c - the rows of all files in one order, and their batches into the stream.
  */
+#include <inttypes.h>
+
 #include "capture/csv/import.h"
 
 static unsigned rank(unsigned table)
@@ -76,6 +78,21 @@ static void send_batch(struct cf_csv_import *m, struct cf_csv_input *in)
     in->rows = 0;
 }
 
+/* Where there is a file of snapshots, each line is of one that it has. */
+static int is_stray(const struct cf_csv_import *m, struct cf_csv_input *in)
+{
+    int listed = 0;
+
+    for (unsigned i = 0; in->table == CF_LINE && i < m->inputs; i++)
+        listed |= m->input[i]->table == CF_SNAPSHOT;
+    if (!listed || (m->snapshots && m->snapshot == snapshot_of(in)))
+        return 0;
+    cf_lines_bad(&in->lines, (unsigned)in->snap_at + 1,
+                 "snapshot %" PRIu64 " is not in the file of snapshots: the line is left out",
+                 snapshot_of(in));
+    return 1;
+}
+
 static void take_row(struct cf_csv_import *m, struct cf_csv_input *in)
 {
     uint32_t row = in->rows++;
@@ -96,8 +113,11 @@ static void take_row(struct cf_csv_import *m, struct cf_csv_input *in)
         }
     }
     in->times[row] = in->row;
-    if (in->table == CF_SNAPSHOT)
+    if (in->table == CF_SNAPSHOT) {
         m->snapshot_time = cf_csv_input_time(in);
+        m->snapshot = snapshot_of(in);
+        m->snapshots = 1;
+    }
     if (in->rows == CF_CSV_BATCH)
         send_batch(m, in);
 }
@@ -121,7 +141,8 @@ void cf_csv_import_merge(struct cf_csv_import *m)
         /* Only the table that is being read has rows in its batch, so that the order is kept. */
         if (before && before != in)
             send_batch(m, before);
-        take_row(m, in);
+        if (!is_stray(m, in))
+            take_row(m, in);
         before = in;
         cf_csv_input_next(in);
     }
