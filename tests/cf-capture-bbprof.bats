@@ -328,6 +328,12 @@ END
     sed 's/\[ 15\]/[4294967297]/' p.txt >q.txt
     run -1 --separate-stderr import q.txt
     has 'is no mapping' "$stderr"
+    # a line of the list of mappings that is cut; of the program itself it says nothing
+    sed '3s/r*w-p.*//' p.txt >q.txt
+    run -1 --separate-stderr import q.txt
+    has "q.txt:3: '[  2] *  1f0ed000-1f1b0000 ' is no mapping" "$stderr"
+    sed '3i[  2] seconds' p.txt >q.txt
+    import q.txt
     # rankings
     ranking text 3 >r.txt
     refused 'r.txt:'"$(wc -l <r.txt)"': the ranking was cut off after run 3: of 4 pages there are as many runs' r.txt

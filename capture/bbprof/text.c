@@ -3,6 +3,7 @@
  * text.c - what the tool prints: the list of mappings (-l), a profile (-t), the runs of a ranking
  * (-r). Other lines, such as those of the program itself, say nothing and pass. See import.h.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -147,11 +148,12 @@ static void begin_mapping(struct bbprof *m, uint32_t part, uint32_t parts, uint6
     m->parts = parts;
 }
 
-/* Copies the text behind the last "[DBG] ", which stands behind what others have printed without an
+static const char prefix[] = "[DBG] ";
+
+/* Copies the text behind the last prefix, which stands behind what others have printed without an
    end of line; else all of it. */
 static void message(const char *line, size_t length, char *to)
 {
-    static const char prefix[] = "[DBG] ";
     const char *at = line, *end = line + length;
     const char *found;
     size_t n;
@@ -196,7 +198,9 @@ void bbprof_line(struct bbprof *m, const char *line, size_t length)
     } else if (m->part == BBPROF_RANKED && strncmp(s + strspn(s, "0123456789"), ", C:", 4) == 0) {
         take_run(m, s);
     } else if (s[0] == '[') {
-        (void)take_mapping(m, s);
+        if (!take_mapping(m, s) && memmem(line, length, prefix, sizeof prefix - 1) &&
+            isdigit((unsigned char)s[1 + strspn(s + 1, " ")]))
+            bbprof_bad(m, m->lines.number, "'%s' is no mapping", s);
     } else if (strncmp(s, "MIGRATION: Run completed.", 25) == 0) {
         m->migrated++;
     }
