@@ -33,6 +33,7 @@ struct cf_lines_more {
     int fd;
     int fresh;     /* nothing was read of this input yet */
     int decided;   /* whether it is text or binary */
+    int begun;     /* lines of it were handed out */
     size_t filled; /* bytes in the buffer, from its start */
     size_t used;   /* of them complete lines that were handed to cf_lines.end */
     void (*idle)(void *);
@@ -139,6 +140,7 @@ static int next_input(struct cf_lines *l)
         l->input++;
         l->blocks = 0;
         m->fresh = 1;
+        m->begun = 0;
         m->decided = !l->block;
         if (strcmp(name, "-") == 0) {
             l->name = "standard input";
@@ -317,6 +319,18 @@ static int is_decided(struct cf_lines *l, size_t *n)
     return m->decided;
 }
 
+/* But for a byte order mark, as some editors put before text. */
+static void hand_out(struct cf_lines *l)
+{
+    struct cf_lines_more *m = l->more;
+
+    l->at = m->buffer;
+    l->end = m->buffer + m->used;
+    if (!m->begun && !l->blocks && m->used > 3 && memcmp(l->at, "\xef\xbb\xbf", 3) == 0)
+        l->at += 3;
+    m->begun = 1;
+}
+
 int cf_lines_fill(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
@@ -369,8 +383,7 @@ int cf_lines_fill(struct cf_lines *l)
             m->filled = 0;
         }
     }
-    l->at = m->buffer;
-    l->end = m->buffer + m->used;
+    hand_out(l);
     return 1;
 }
 

@@ -66,6 +66,27 @@ leon4|INST 0 10 0x40000000 nop 0\nINST 0 11 0x40000004 nop 0\n
 END
 }
 
+@test "a byte order mark before each text is none of it" {
+    local p file
+    printf '0 10\n1 20\n' >din
+    printf 'I  10,2\n L 20,4\n' >lackey
+    printf 'addr\n1\n' >csv
+    printf '00007,0x005000010000\n00007,0x005000020000\n' >dumpcache
+    head -n 50 "$ROOT/samples/leon4/fits.hist" >leon4
+    echo ' 42 7ffd10001234 269100142 |OP LOAD|LVL L1 hit|LCK N/A' >perf-script
+    for p in din lackey csv dumpcache leon4 perf-script; do
+        args=()
+        [[ $p != dumpcache ]] || args=(--sets 1 --ways 2)
+        [[ $p != perf-script ]] || args=(-F tid,addr,data_src)
+        cf-capture $p -q "${args[@]}" <$p >want.cf
+        printf '\xef\xbb\xbf' | cat - $p >bom
+        run -0 --separate-stderr bash -c 'cf-capture "$@" <bom >got.cf' - $p -q "${args[@]}"
+        [[ -z $stderr ]] || fail "$stderr"
+        cmp want.cf got.cf
+        [[ $p != din && $p != lackey ]] || cf-capture $p -q bom bom >two.cf # each file has its own
+    done
+}
+
 @test "noise and an endless line are bad lines and nothing worse" {
     head -c 300000 /bin/bash >noise
     (head -c 300000 /dev/zero | tr '\0' 0; printf '\n0 10\n') >long

@@ -240,10 +240,6 @@ void cf_csv_input_next(struct cf_csv_input *in)
         length++; /* with the newline */
         if (in->csv.quoted && in->lines.number != before + 1)
             drop_row(in, "a line within quotes was too long and is missing");
-        if (in->lines.number == 1 && length > 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
-            line += 3;
-            length -= 3;
-        }
         feed(in, line, length);
     }
 }
