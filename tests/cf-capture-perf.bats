@@ -213,6 +213,20 @@ END
     run -3 cf-capture-perf --pid 4194303 --coarse page-faults -o t.cf
 }
 
+@test "children have their parent's name, however many there are" {
+    samples
+    # What is freed is overwritten; none ends before all have begun.
+    mkfifo go
+    MALLOC_PERTURB_=85 run -0 cf-capture-perf -q --no-objects --coarse page-faults --fine 0 --buffer 4M -o t.cf -- \
+        bash -c 'exec 3<>go
+            for i in {1..80}; do (read -r -u 3) & done
+            printf "\n%.0s" {1..80} >&3
+            wait'
+    run -0 cf-rank -q --by process t.cf
+    [[ ${#lines[@]} -gt 40 ]]
+    [[ -z $(sed 1d <<<"$output" | awk -F, '$3 != "bash"') ]] || fail "$output"
+}
+
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {
     samples
     cat >late.c <<'END'

@@ -288,8 +288,7 @@ int cf_tasks_attach(struct cf_tasks *t, uint32_t pid)
         length = fread(name, 1, sizeof name - 1, f);
         fclose(f);
     }
-    name[length - (length > 0)] =
-        '\0'; /* the newline that the kernel adds; a name may have others */
+    name[length - (length > 0)] = '\0'; /* the newline that the kernel adds */
     p = add_process(t, pid, 0, name);
     if (!p || task_row(t, 0, pid, pid, 0, CF_BEGIN, name) != 0 || attach_threads(t, p) != 0)
         return -1;
@@ -369,16 +368,17 @@ static int forked(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 
     if (r->length < 24)
         return 0;
-    from = find(t, cf_record_half(b + 4));
     if (cf_record_half(b) == cf_record_half(b + 4)) { /* a thread */
+        from = find(t, cf_record_half(b));
         if (from && add_thread(from, cf_record_half(b + 8)) != 0)
             return -1;
         return thread_row(t, time, cf_record_half(b), cf_record_half(b + 8));
     }
-    p = add_process(t, cf_record_half(b), cf_record_half(b + 4), from ? from->name : "");
-    from = find(t, cf_record_half(b + 4));
+    p = add_process(t, cf_record_half(b), cf_record_half(b + 4), "");
+    from = find(t, cf_record_half(b + 4)); /* which has moved, perhaps */
     if (!p)
         return -1;
+    snprintf(p->name, sizeof p->name, "%s", from ? from->name : "");
     for (size_t i = 0; from && i < from->count; i++)
         if (append(p, &from->map[i], from->map[i].start, from->map[i].end) != 0)
             return -1;
