@@ -119,10 +119,18 @@ static void take(struct capture *k, int all)
         k->failed = 1;
 }
 
+/* Also where nobody waits for it; a main thread may end before the others. */
+static int has_ended(pid_t pid)
+{
+    const struct cf_process is = cf_process_look(pid);
+
+    return (kill(pid, 0) != 0 && errno == ESRCH) || (is.state == 'Z' && is.threads <= 1);
+}
+
 static int ended(struct capture *k)
 {
     if (k->o.pid)
-        return cf_command_caught() || (kill((pid_t)k->o.pid, 0) != 0 && errno == ESRCH);
+        return cf_command_caught() || has_ended((pid_t)k->o.pid);
     if (!k->reaped)
         k->reaped = cf_command_reap(k->child, &k->status, WNOHANG);
     return k->reaped;
@@ -372,6 +380,7 @@ int main(int argc, char **argv)
     struct capture k = {.tool = &tool};
     char path[PATH_MAX];
     uint64_t trace;
+    pid_t process;
     int status;
 
     cf_tool_init(&tool, argc, argv, "cf-capture-perf", cf_perf_usage);
@@ -383,6 +392,10 @@ int main(int argc, char **argv)
                status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
     if (k.o.pid && kill((pid_t)k.o.pid, 0) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "--pid %u: %s", k.o.pid, strerror(errno));
+    process = cf_process_look((pid_t)k.o.pid).pid;
+    if (k.o.pid && process && process != (pid_t)k.o.pid)
+        cf_die(&tool, CF_EXIT_ENVIRONMENT, "--pid %u: a thread of process %d: give its number",
+               k.o.pid, (int)process);
     k.run = (struct cf_command){
         .tool = &tool, .output = k.o.output, .command_output = k.o.command_output};
     k.command = command_of(&k, argv + optind);

@@ -182,6 +182,26 @@ pid_t cf_command_fork(struct cf_command *c)
     return child;
 }
 
+struct cf_process cf_process_look(pid_t tid)
+{
+    struct cf_process is = {0};
+    char path[64], line[256];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        (void)sscanf(line, "State: %c", &is.state);
+        (void)sscanf(line, "Tgid: %d", &is.pid);
+        (void)sscanf(line, "PPid: %d", &is.parent);
+        (void)sscanf(line, "TracerPid: %d", &is.tracer);
+        (void)sscanf(line, "Threads: %d", &is.threads);
+    }
+    if (f)
+        fclose(f);
+    return is;
+}
+
 void cf_command_attached(struct cf_command *c)
 {
     cf_command_catch(on_signal, SA_RESTART);

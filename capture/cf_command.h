@@ -74,6 +74,18 @@ int cf_command_own_limit(const siginfo_t *info);
  * SIGKILL. The child gets 0. */
 pid_t cf_command_fork(struct cf_command *c);
 
+/* What /proc says of a thread; all is 0 where it is gone. The state is that of /proc/PID/stat: R
+ * where it runs or could, S where it waits in the kernel, D where no signal reaches it meanwhile, Z
+ * where it has ended, as a main thread may before the others. */
+struct cf_process {
+    char state;
+    int threads;  /* of its process, with a main thread that has ended */
+    pid_t pid;    /* its process, */
+    pid_t parent; /* that one's parent, */
+    pid_t tracer; /* and who traces it, or 0 */
+};
+struct cf_process cf_process_look(pid_t tid);
+
 /* Instead of the fork, where what is recorded runs already: it gets no signals of ours. */
 void cf_command_attached(struct cf_command *c);
 

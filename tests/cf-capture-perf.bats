@@ -213,6 +213,55 @@ END
     run -3 cf-capture-perf --pid 4194303 --coarse page-faults -o t.cf
 }
 
+@test "--pid of a thread is refused; a process that ended ends the recording also where nobody waits for it" {
+    samples
+    cat >zombie.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/wait.h>
+static void *thread(void *file)
+{
+    fprintf(file, "%d", gettid());
+    fclose(file);
+    pause();
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t;
+    FILE *file = fopen("tid.part", "w");
+    pid_t child = fork();
+    if (child == 0) {
+        while (access("go", F_OK) != 0)
+            usleep(1000);
+        return 0;
+    }
+    FILE *ended = fopen("child.part", "w");
+    fprintf(ended, "%d", child);
+    fclose(ended);
+    rename("child.part", "child");
+    alarm(600);
+    pthread_create(&t, NULL, thread, file);
+    while (pthread_tryjoin_np(t, NULL) != 0)
+        usleep(100000);
+    return 0;
+}
+END
+    gcc -O1 -pthread -o zombie zombie.c
+    ./zombie 3>&- &
+    local main=$!
+    gate child
+    eventually test -s tid.part
+    run -3 cf-capture-perf --coarse page-faults --pid "$(<tid.part)" -o t.cf
+    has "--pid $(<tid.part): a thread of process $main: give its number"
+    touch go
+    eventually grep -q '^State:.Z' "/proc/$(<child)/status"
+    run -0 timeout 300 cf-capture-perf -q --coarse page-faults --fine 0 --pid "$(<child)" -o t.cf
+    kill $main
+}
+
 @test "children have their parent's name, however many there are" {
     samples
     # What is freed is overwritten; none ends before all have begun.

@@ -6,30 +6,21 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/cf_command.h"
 #include "capture/perf/code.h"
 
 #ifdef __x86_64__
 /* Whether the end of a thread is waited for elsewhere: it is a process that we started. */
 static int is_child(pid_t tid)
 {
-    char path[64], line[256];
-    long of = 0, parent = 0;
-    FILE *status;
+    const struct cf_process is = cf_process_look(tid);
 
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)tid);
-    status = fopen(path, "r");
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "Tgid: %ld", &of) != 1)
-            (void)sscanf(line, "PPid: %ld", &parent);
-    if (status)
-        fclose(status);
-    return of == tid && parent == getpid();
+    return is.pid == tid && is.parent == getpid();
 }
 #endif
 

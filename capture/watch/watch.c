@@ -11,6 +11,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "capture/cf_command.h"
 #include "capture/watch/reap.h"
 #include "capture/watch/watch_parts.h"
 #include "formats/base/cf_number.h"
@@ -350,7 +351,7 @@ int cf_watch_seize(struct cf_watch *w, pid_t pid)
 
 static int is_moving(pid_t tid)
 {
-    const char state = cf_watch_state(tid);
+    const char state = cf_process_look(tid).state;
 
     return state != 0 && state != 'D' && state != 'Z';
 }

@@ -76,11 +76,6 @@ struct cf_watch {
 struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid);
 struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid);
 
-/* The state of a thread as in /proc/PID/stat: R where it runs or could, S where it waits in the
-   kernel, D where no signal reaches it meanwhile, Z where it has ended, as a main thread may before
-   the others; 0 when it is gone. */
-char cf_watch_state(pid_t tid);
-
 /* The same in all processes that have come by fork of one that began a program, and hardly in any
    other: of the addresses and random bytes that the kernel gave it then. 0: it cannot be read. */
 uint64_t cf_watch_program(pid_t pid);

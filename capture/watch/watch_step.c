@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "capture/cf_command.h"
 #include "capture/watch/reap.h"
 #include "capture/watch/watch_parts.h"
 
@@ -71,7 +72,7 @@ static enum awaited await(pid_t tid, int *status)
         if (info.si_pid && cf_reap_stop(tid, status, __WALL) != 0)
             return STANDS;
         if (!info.si_pid) {
-            const char state = cf_watch_now_ms() < until ? 'R' : cf_watch_state(tid);
+            const char state = cf_watch_now_ms() < until ? 'R' : cf_process_look(tid).state;
 
             if (state == 'S' || state == 'D')
                 return WAITS;

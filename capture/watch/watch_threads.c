@@ -7,23 +7,9 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "capture/cf_command.h"
 #include "capture/watch/watch_parts.h"
 #include "formats/base/cf_hash.h"
-
-char cf_watch_state(pid_t tid)
-{
-    char path[64], line[512] = "", state = 0;
-    const char *behind;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%d/stat", tid);
-    f = fopen(path, "re");
-    if (f && fgets(line, sizeof line, f) && (behind = strrchr(line, ')')) != NULL)
-        (void)sscanf(behind + 1, " %c", &state);
-    if (f)
-        fclose(f);
-    return state;
-}
 
 struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid)
 {
@@ -92,36 +78,16 @@ static void add_process(struct cf_watch *w, pid_t pid, pid_t parent)
     p->pid = pid;
 }
 
-struct ids {
-    int pid, parent, tracer; /* the last two: 0 where it is gone */
-};
-
-static struct ids read_ids(pid_t tid)
-{
-    struct ids is = {.pid = tid};
-    char path[64], line[256];
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%d/status", tid);
-    f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f)) {
-        (void)sscanf(line, "Tgid: %d", &is.pid);
-        (void)sscanf(line, "PPid: %d", &is.parent);
-        (void)sscanf(line, "TracerPid: %d", &is.tracer);
-    }
-    if (f)
-        fclose(f);
-    return is;
-}
-
 struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid)
 {
     struct thread *t = cf_watch_find_thread(w, tid);
-    struct ids is;
+    struct cf_process is;
 
     if (t)
         return t;
-    is = read_ids(tid);
+    is = cf_process_look(tid);
+    if (!is.pid) /* it is gone */
+        is.pid = tid;
     add_process(w, is.pid, is.parent);
     if (w->threads == w->thread_room) {
         w->thread_room = w->thread_room ? 2 * w->thread_room : 16;
@@ -137,7 +103,7 @@ void cf_watch_add_born(struct cf_watch *w, pid_t tid)
     unsigned long born;
 
     /* a zombie whose end we know is not traced */
-    if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born) == 0 && read_ids((pid_t)born).tracer)
+    if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born) == 0 && cf_process_look((pid_t)born).tracer)
         (void)cf_watch_add_thread(w, (pid_t)born);
 }
 
