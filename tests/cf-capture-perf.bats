@@ -276,6 +276,41 @@ END
     [[ -z $(sed 1d <<<"$output" | awk -F, '$3 != "bash"') ]] || fail "$output"
 }
 
+@test "a process of more threads than can be recorded is refused" {
+    samples
+    [[ $(ulimit -n) -ge 20000 ]] || skip "open files are limited to $(ulimit -n)"
+    cat >many.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *thread(void *arg)
+{
+    pause();
+    return arg;
+}
+int main(void)
+{
+    pthread_attr_t small;
+    pthread_t t;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    alarm(600);
+    for (int i = 0; i < 4100; i++)
+        if (pthread_create(&t, &small, thread, NULL) != 0)
+            return 1;
+    fclose(fopen("all", "w"));
+    pause();
+}
+END
+    gcc -O1 -pthread -o many many.c
+    ./many 3>&- &
+    local many=$!
+    gate all
+    run -3 timeout 300 cf-capture-perf -q --coarse page-faults --fine 0 --buffer 4K --pid $many -o t.cf
+    has 'the process has more than 4096 threads, more than can be recorded'
+    kill $many
+}
+
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {
     samples
     cat >late.c <<'END'

@@ -11,7 +11,7 @@
 
 #include "capture/perf/opened.h"
 
-enum { THREADS_MOST = 4096, ROUNDS = 8 };
+enum { THREADS_MOST = 4096, ROUNDS = 8, TOO_MANY = -2 };
 
 struct opening {
     struct cf_records *records;
@@ -84,7 +84,7 @@ static int is_open(const struct opening *g, pid_t tid)
     return 0;
 }
 
-/* Threads of the process without events; returns how many there were, -1 on failure. */
+/* Threads of the process without events; returns how many there were, TOO_MANY, or -1. */
 static int open_threads(struct opening *g)
 {
     const struct dirent *e;
@@ -99,8 +99,12 @@ static int open_threads(struct opening *g)
     while (found >= 0 && (e = readdir(d)) != NULL) {
         const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 
-        if (e->d_name[0] == '.' || is_open(g, tid) || g->tids == THREADS_MOST)
+        if (e->d_name[0] == '.' || is_open(g, tid))
             continue;
+        if (g->tids == THREADS_MOST) {
+            found = TOO_MANY;
+            break;
+        }
         g->tid[g->tids++] = tid;
         found = open_thread(g, tid) != 0 ? -1 : found + 1;
     }
@@ -132,7 +136,10 @@ int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char 
             break;
         status = 0;
     }
-    if (status < 0)
+    if (status == TOO_MANY)
+        snprintf(why, size, "the process has more than %d threads, more than can be recorded",
+                 THREADS_MOST);
+    else if (status < 0)
         snprintf(why, size, "%s%s", cf_perf_why(errno, text, sizeof text),
                  errno == EPERM ? "; or --buffer is more than kernel.perf_event_mlock_kb allows"
                                 : "");
