@@ -313,6 +313,8 @@ static void open_all(struct capture *k, pid_t pid)
             kill(pid, SIGKILL);
         cf_die(k->tool, CF_EXIT_ENVIRONMENT, "%s", why);
     }
+    if (why[0])
+        cf_warn(k->tool, "%s", why);
     if (lacking)
         cf_warn(k->tool, "%d CPUs have no PMU %s: what runs there is not sampled", lacking,
                 o.event[0].pmu);

@@ -311,6 +311,111 @@ END
     kill $many
 }
 
+# late_threads HOW: makes late.so, with which a process gets a thread, by file "late", whenever all its
+# threads are attached (once; then there is a file "attached"), or seems to get one each time (ever).
+late_threads() {
+    gcc -O1 -fPIC -shared -Wall -x c -DEVER="$([[ $1 == ever ]] && echo 1 || echo 0)" -o late.so - <<'END'
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int lists, extra;
+DIR *opendir(const char *path)
+{
+    DIR *(*real)(const char *) = (DIR *(*)(const char *))dlsym(RTLD_NEXT, "opendir");
+    if (strstr(path, "/task") && strncmp(path, "/proc/", 6) == 0) {
+        extra = EVER;
+        if (++lists == 2 && !EVER) {
+            fclose(fopen("late", "w"));
+            while (access("begun", F_OK) != 0)
+                usleep(1000);
+        }
+        if (lists == 3)
+            fclose(fopen("attached", "w"));
+    }
+    return real(path);
+}
+struct dirent *readdir(DIR *d)
+{
+    struct dirent *(*real)(DIR *) = (struct dirent * (*)(DIR *)) dlsym(RTLD_NEXT, "readdir");
+    static struct dirent none;
+    if (!extra)
+        return real(d);
+    extra = 0;
+    snprintf(none.d_name, sizeof none.d_name, "%d", 4194303 - lists);
+    return &none;
+}
+END
+}
+
+@test "--pid: threads that begin while it attaches are recorded once, and what they begin" {
+    samples
+    late_threads once
+    cat >spawns.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void fault(void)
+{
+    char *at = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 64; i++)
+        at[i * 4096] = 1;
+}
+static void *second(void *arg)
+{
+    fault();
+    return arg;
+}
+static void *first(void *arg)
+{
+    pthread_t t;
+    fclose(fopen("begun", "w"));
+    while (access("attached", F_OK) != 0)
+        usleep(1000);
+    fault();
+    pthread_create(&t, NULL, second, NULL);
+    pthread_join(t, NULL);
+    return arg;
+}
+int main(void)
+{
+    pthread_t t;
+    alarm(600);
+    fclose(fopen("there", "w"));
+    while (access("late", F_OK) != 0)
+        usleep(1000);
+    pthread_create(&t, NULL, first, NULL);
+    pthread_join(t, NULL);
+    fault();
+    return 0;
+}
+END
+    gcc -O1 -pthread -o spawns spawns.c
+    ./spawns 3>&- &
+    gate there
+    env LD_PRELOAD="$PWD/late.so" cf-capture-perf -q --coarse page-faults --fine 0 --buffer 4M --pid $! \
+        -o t.cf 2>said 3>&- &
+    wait $!
+    [[ ! -s said ]] || fail "$(<said)"
+    rows access --columns addr t.cf | sed 1d | sort | uniq -d >twice
+    [[ ! -s twice ]] || fail "$(wc -l <twice) addresses twice"
+    [[ $(rows access --columns addr t.cf | wc -l) -gt 192 ]]
+    rows task --columns tid,op t.cf | sed 1d | sort | uniq -d >twice
+    [[ ! -s twice ]] || fail "$(<twice)"
+}
+
+@test "--pid of a process whose threads begin as fast as they are attached: said" {
+    samples
+    late_threads ever
+    "$D/walk" 400000 3>&- &
+    run -0 env LD_PRELOAD="$PWD/late.so" cf-capture-perf -q --coarse page-faults --fine 0 --pid $! -o t.cf
+    has 'threads of the process begin as fast as they are attached: some may be missing'
+}
+
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {
     samples
     cat >late.c <<'END'

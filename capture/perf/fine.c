@@ -160,8 +160,8 @@ static void watch_thread(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t
         return;
     cf_perf_breakpoint(&attr, addr);
     w.fd = cf_perf_open(&attr, (pid_t)tid, -1);
-    if (w.fd >= 0 &&
-        cf_records_add(f->records, w.fd, CF_PERF_BREAKPOINT, 0, -1, f->ring_bytes) != 0) {
+    if (w.fd >= 0 && cf_records_add(f->records, w.fd, CF_PERF_BREAKPOINT, 0, (pid_t)tid, -1,
+                                    f->ring_bytes) != 0) {
         f->census.error = errno;
         close(w.fd);
         return;

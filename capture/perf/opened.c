@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/perf/opened.h"
@@ -35,7 +36,7 @@ static int open_one(struct opening *g, const struct cf_perf_event *e, pid_t tid,
     fd = cf_perf_open(&attr, tid, cpu);
     if (fd < 0)
         return errno == ENODEV || errno == ESRCH ? 1 : errno == ENOENT && e->pmu ? 2 : -1;
-    if (cf_records_add(g->records, fd, e->kind, attr.sample_period, g->ring[cpu], 0) != 0) {
+    if (cf_records_add(g->records, fd, e->kind, attr.sample_period, tid, g->ring[cpu], 0) != 0) {
         const int error = errno;
 
         close(fd);
@@ -84,32 +85,41 @@ static int is_open(const struct opening *g, pid_t tid)
     return 0;
 }
 
-/* Threads of the process without events; returns how many there were, TOO_MANY, or -1. */
-static int open_threads(struct opening *g)
+/* Threads of the process to which none were given; returns how many there were, TOO_MANY, or -1.
+   In later rounds they may have inherited some. */
+static int open_threads(struct opening *g, int round)
 {
+    const unsigned before = g->tids;
     const struct dirent *e;
+    struct timespec now;
     char path[64];
-    int found = 0;
+    int many = 0;
     DIR *d;
 
     snprintf(path, sizeof path, "/proc/%d/task", (int)g->o->pid);
     d = opendir(path);
     if (!d)
         return -1;
-    while (found >= 0 && (e = readdir(d)) != NULL) {
+    while (!many && (e = readdir(d)) != NULL) {
         const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 
         if (e->d_name[0] == '.' || is_open(g, tid))
             continue;
-        if (g->tids == THREADS_MOST) {
-            found = TOO_MANY;
-            break;
-        }
-        g->tid[g->tids++] = tid;
-        found = open_thread(g, tid) != 0 ? -1 : found + 1;
+        many = g->tids == THREADS_MOST;
+        if (!many)
+            g->tid[g->tids++] = tid;
     }
     closedir(d);
-    return found;
+    if (many)
+        return TOO_MANY;
+    for (unsigned i = before; i < g->tids; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((round && cf_records_own(g->records, (uint32_t)g->tid[i],
+                                     (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec)) ||
+            open_thread(g, g->tid[i]) != 0)
+            return -1;
+    }
+    return (int)(g->tids - before);
 }
 
 int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char *why, size_t size)
@@ -118,6 +128,7 @@ int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char 
     char text[256];
     int status = 0;
 
+    why[0] = '\0';
     g = (struct opening){.records = r, .o = o, .seed = o->seed};
     g.cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
     g.ring = malloc((size_t)g.cpus * sizeof *g.ring);
@@ -131,11 +142,13 @@ int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char 
         status = open_thread(&g, o->pid);
     /* Threads that begin meanwhile are of one that has events by then, or come in a later round. */
     for (int round = 0; o->attached && round < ROUNDS; round++) {
-        status = open_threads(&g);
+        status = open_threads(&g, round);
         if (status <= 0)
             break;
-        status = 0;
     }
+    if (status > 0)
+        snprintf(why, size,
+                 "threads of the process begin as fast as they are attached: some may be missing");
     if (status == TOO_MANY)
         snprintf(why, size, "the process has more than %d threads, more than can be recorded",
                  THREADS_MOST);

@@ -20,8 +20,8 @@ struct cf_opened_options {
     size_t trace_bytes; /* of the ring of a traced event */
 };
 
-/* How many CPUs lack a sampled event, as where cores are of several kinds; -1 with the reason in
-   `why`. */
+/* How many CPUs lack a sampled event, as where cores are of several kinds, with what else may be
+   missing in `why`, or ""; -1 with the reason there. */
 int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char *why, size_t size);
 
 #endif

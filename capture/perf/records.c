@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/perf/owned.h"
 #include "capture/perf/records.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
@@ -23,11 +24,13 @@ struct event { /* sorted by id, which the kernel counts up */
     uint64_t id, period;
     int fd;
     enum cf_perf_kind kind;
+    uint32_t tid; /* whose it is, and of those that inherit it */
 };
 
 struct held {
     uint64_t time, number;
-    size_t at; /* in bytes */
+    size_t at;    /* in bytes */
+    uint32_t tid; /* of the event */
     enum cf_perf_kind kind;
     uint64_t period;
 };
@@ -37,6 +40,7 @@ struct cf_records {
     struct ring *ring;
     struct event *event;
     struct held *held;
+    struct cf_owned owned;
     size_t rings, rings_room, events, events_room, count, room, next;
     struct cf_bytes bytes;
     uint64_t now, sure; /* when the last reading began; records before that are all there, */
@@ -47,6 +51,7 @@ struct cf_records {
     struct cf_aux_clock clock; /* when the last reading began */
 };
 
+enum { TWICE = 2 };
 enum { TRAILER = 32 }; /* pid tid, time, cpu, identifier: sample_id_all */
 
 struct cf_records *cf_records_new(size_t bytes)
@@ -75,6 +80,7 @@ void cf_records_free(struct cf_records *r)
     free(r->ring);
     free(r->event);
     free(r->held);
+    free(r->owned.thread);
     free(r->bytes.data);
     free(r);
 }
@@ -94,8 +100,8 @@ static int map(struct cf_records *r, int fd, size_t bytes)
     return 0;
 }
 
-int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, int into,
-                   size_t bytes)
+int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, pid_t tid,
+                   int into, size_t bytes)
 {
     uint64_t id;
     size_t at;
@@ -108,9 +114,14 @@ int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_
         return -1;
     for (at = r->events; at > 0 && r->event[at - 1].id > id; at--)
         r->event[at] = r->event[at - 1];
-    r->event[at] = (struct event){id, period, fd, kind};
+    r->event[at] = (struct event){id, period, fd, kind, (uint32_t)tid};
     r->events++;
     return 0;
+}
+
+int cf_records_own(struct cf_records *r, uint32_t tid, uint64_t now)
+{
+    return cf_owned_add(&r->owned, &(struct cf_owned_thread){tid, tid, now, 0});
 }
 
 int cf_records_trace(struct cf_records *r, int fd, int into, int cpu, size_t bytes)
@@ -173,6 +184,7 @@ static int hold(struct cf_records *r, size_t at, const struct perf_event_header 
     r->held[r->count++] = (struct held){.time = cf_record_word(sample ? p + 32 : p + h->size - 24),
                                         .number = r->number++,
                                         .at = at,
+                                        .tid = e->tid,
                                         .kind = e->kind,
                                         .period = e->period};
     return 0;
@@ -391,11 +403,12 @@ static void take_sample(const uint8_t *p, size_t size, struct cf_record *to)
     }
 }
 
-int cf_records_next(struct cf_records *r, int all, struct cf_record *record)
+static int hand_out(struct cf_records *r, int all, struct cf_record *record)
 {
     const struct held *h;
     struct perf_event_header head;
     const uint8_t *p;
+    int twice;
 
     if (!r->sorted && r->count > r->next)
         qsort(r->held + r->next, r->count - r->next, sizeof *r->held, by_time);
@@ -422,7 +435,19 @@ int cf_records_next(struct cf_records *r, int all, struct cf_record *record)
         record->body = p + sizeof head;
         record->length = head.size - sizeof head - TRAILER;
     }
-    return 1;
+    twice = cf_owned_twice(&r->owned, record, h->tid, h->time);
+    r->bad += twice < 0;
+    return twice > 0 ? TWICE : 1;
+}
+
+int cf_records_next(struct cf_records *r, int all, struct cf_record *record)
+{
+    int found;
+
+    do {
+        found = hand_out(r, all, record);
+    } while (found == TWICE);
+    return found;
 }
 
 uint64_t cf_records_bad(const struct cf_records *r)

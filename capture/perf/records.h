@@ -73,11 +73,15 @@ struct cf_records;
 struct cf_records *cf_records_new(size_t bytes);
 void cf_records_free(struct cf_records *r);
 
-/* Takes over the event `fd`: its records come through a ring of its own, of `bytes` (0: as stated
-   before), or through that of the event `into`, if that is not -1. -1 with errno: nothing was
-   taken. */
-int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, int into,
-                   size_t bytes);
+/* Takes over the event `fd` of a thread: its records come through a ring of its own, of `bytes` (0:
+   as stated before), or through that of the event `into`, if that is not -1. -1 with errno: nothing
+   was taken. */
+int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, pid_t tid,
+                   int into, size_t bytes);
+/* The thread, which may have inherited the events of another, gets some of its own from now on,
+   CLOCK_MONOTONIC: of it and of what it begins, only what comes by these is handed out. -1 without
+   memory. */
+int cf_records_own(struct cf_records *r, uint32_t tid, uint64_t now);
 /* The event, of a unit that writes traces, has its trace in a second ring of `bytes` behind the
    ring that it writes its records to, that of `into` or its own; there is one for all events of
    that ring. Before it is enabled. -1 with errno. */

@@ -88,8 +88,12 @@ static struct process *find(const struct cf_tasks *t, uint32_t pid)
     return NULL;
 }
 
+/* 1 where it is known: it began while its process was attached. */
 static int add_thread(struct process *p, uint32_t tid)
 {
+    for (size_t i = 0; i < p->tids; i++)
+        if (p->tid[i] == tid)
+            return 1;
     if (cf_array_room(&p->tid, &p->tid_room, p->tids + 1, sizeof *p->tid) != 0)
         return -1;
     p->tid[p->tids++] = tid;
@@ -133,11 +137,6 @@ static int task_row(struct cf_tasks *t, uint64_t time, uint32_t pid, uint32_t ti
         {CF_OP, NULL, op},     {CF_LABEL, NULL, cf_writer_string(t->out, name)}};
 
     return cf_writer_rows(t->out, CF_TASK, 1, v, 6, NULL);
-}
-
-static int thread_row(struct cf_tasks *t, uint64_t time, uint32_t pid, uint32_t tid)
-{
-    return task_row(t, time, pid, tid, 0, CF_BEGIN, "");
 }
 
 static int map_row(struct cf_tasks *t, uint64_t time, uint32_t pid, enum cf_op op,
@@ -241,14 +240,10 @@ static int attach_maps(struct cf_tasks *t, struct process *p)
         if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %4096[^\n]", &start, &end, perms, &offset,
                    &of, &minor, &inode, name) < 7)
             continue;
-        m = (struct mapping){
-            start,
-            end,
-            offset,
+        m = (struct mapping){.start = start, .end = end, .offset = offset, .name = name};
+        m.perms =
             (uint8_t)((perms[0] == 'r' ? CF_PERM_R : 0) | (perms[1] == 'w' ? CF_PERM_W : 0) |
-                      (perms[2] == 'x' ? CF_PERM_X : 0) | (perms[3] == 's' ? CF_PERM_SHARED : 0)),
-            name,
-            NULL};
+                      (perms[2] == 'x' ? CF_PERM_X : 0) | (perms[3] == 's' ? CF_PERM_SHARED : 0));
         status = add_mapping(t, 0, p, &m, makedev(of, minor), inode);
     }
     fclose(f);
@@ -267,7 +262,8 @@ static int attach_threads(struct cf_tasks *t, struct process *p)
     while (d && status == 0 && (e = readdir(d)) != NULL) {
         const uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
 
-        if (tid && tid != p->pid && (add_thread(p, tid) != 0 || thread_row(t, 0, p->pid, tid) != 0))
+        if (tid && tid != p->pid &&
+            (add_thread(p, tid) != 0 || task_row(t, 0, p->pid, tid, 0, CF_BEGIN, "") != 0))
             status = -1;
     }
     if (d)
@@ -365,14 +361,16 @@ static int forked(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 {
     const uint8_t *b = r->body;
     struct process *from, *p;
+    int status;
 
     if (r->length < 24)
         return 0;
     if (cf_record_half(b) == cf_record_half(b + 4)) { /* a thread */
         from = find(t, cf_record_half(b));
-        if (from && add_thread(from, cf_record_half(b + 8)) != 0)
-            return -1;
-        return thread_row(t, time, cf_record_half(b), cf_record_half(b + 8));
+        status = from ? add_thread(from, cf_record_half(b + 8)) : 0;
+        if (status)
+            return status < 0 ? -1 : 0;
+        return task_row(t, time, cf_record_half(b), cf_record_half(b + 8), 0, CF_BEGIN, "");
     }
     p = add_process(t, cf_record_half(b), cf_record_half(b + 4), "");
     from = find(t, cf_record_half(b + 4)); /* which has moved, perhaps */
@@ -436,7 +434,7 @@ int cf_tasks_repeat(struct cf_tasks *t, uint64_t time)
         const struct process *p = &t->process[i];
 
         for (size_t k = 0; k < p->tids; k++)
-            if (p->tid[k] != p->pid && thread_row(t, time, p->pid, p->tid[k]) != 0)
+            if (p->tid[k] != p->pid && task_row(t, time, p->pid, p->tid[k], 0, CF_BEGIN, "") != 0)
                 return -1;
         for (size_t k = 0; k < p->count; k++)
             if (map_row(t, time, p->pid, CF_MAPPED, &p->map[k]) != 0)

@@ -4,6 +4,7 @@
  * them: records in one, the trace in the other, both going round.
  */
 #include "capture/perf/aux.c"
+#include "capture/perf/owned.c"
 #include "capture/perf/records.c"
 #include "tests/unit/tap.h"
 
@@ -43,8 +44,8 @@ static void begin(void)
     trace_head = page()->aux_tail = 3 * TRACE - 40;
     r->ring[r->rings++] = (struct ring){.fd = FD, .page = page(), .bytes = DATA};
     r->ring[0].aux = (struct cf_aux){page(), trace, TRACE, 0x410fd0c1};
-    r->event[r->events++] = (struct event){TRACK, 0, FD, CF_PERF_TRACK};
-    r->event[r->events++] = (struct event){ID, PERIOD, FD + 1, CF_PERF_BOTH};
+    r->event[r->events++] = (struct event){TRACK, 0, FD, CF_PERF_TRACK, 0};
+    r->event[r->events++] = (struct event){ID, PERIOD, FD + 1, CF_PERF_BOTH, 0};
 }
 
 static void end(void)

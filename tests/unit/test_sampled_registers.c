@@ -5,6 +5,7 @@
  * in emulation.
  */
 #include "capture/perf/aux.c"
+#include "capture/perf/owned.c"
 #include "capture/perf/records.c"
 #include "tests/unit/tap.h"
 
