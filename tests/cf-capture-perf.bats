@@ -416,6 +416,47 @@ END
     has 'threads of the process begin as fast as they are attached: some may be missing'
 }
 
+@test "instructions are those of the program that ran them, not of the one that their process runs since" {
+    samples
+    [[ $(uname -m) == x86_64 ]] || skip "the instructions are of x86-64"
+    # At one address a store of a byte in one program, a load of eight in the other: in their files, and
+    # in memory that has none. The second stays until it is read.
+    cat >other.c <<'END'
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((section(".touch"), noinline)) static void touch(char *at)
+{
+#ifdef FIRST
+    __asm__ volatile("movb $1, (%0); nop" ::"r"(at));
+#else
+    __asm__ volatile("movq (%0), %%rax; nop" ::"r"(at) : "rax");
+#endif
+}
+int main(int argc, char **argv)
+{
+    const int all = MAP_PRIVATE | MAP_ANONYMOUS;
+    char *code = mmap((void *)0x10000000, 4096, 7, all | MAP_FIXED, -1, 0);
+    char *data = mmap((void *)0x20000000, 1 << 20, 3, all | MAP_FIXED, -1, 0);
+    memcpy(code, (const void *)touch, 64);
+#ifdef FIRST
+    for (int i = 0; i < 128; i++)
+        (i % 2 ? touch : (void (*)(char *))code)(data + i * 4096);
+    execv(argv[1], argv);
+#else
+    usleep(300000);
+#endif
+    return argc > 9;
+}
+END
+    gcc -O1 -fcf-protection=none -no-pie -Wl,--section-start=.touch=0x500000 -DFIRST -o first other.c
+    gcc -O1 -fcf-protection=none -no-pie -Wl,--section-start=.touch=0x500000 -o second other.c
+    run -0 cf-capture-perf -q --coarse page-faults --fine 0 --no-objects --buffer 4M -o t.cf -- ./first ./second
+    rows access --columns op,size,addr,pc t.cf | awk -F, '$3 >= "0x20000000" && length($3) == 10' >touched
+    [[ $(grep -c ',0x5000' touched) == 64 ]] || fail "$(<touched)"
+    [[ $(grep -cv '^store,1,' touched) == 0 ]] || fail "$(<touched)"
+}
+
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {
     samples
     cat >late.c <<'END'

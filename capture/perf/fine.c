@@ -80,7 +80,7 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
     f->ring_bytes = (size_t)sysconf(_SC_PAGESIZE);
     while (f->ring_bytes < (size_t)o->most * SAMPLE_BYTES)
         f->ring_bytes *= 2;
-    f->code = cf_code_new();
+    f->code = cf_code_new(records, tasks);
     f->suspects = cf_suspects_new(o->same_set, o->sets, o->line_size);
     f->others = cf_strings_new();
     if (f->code && f->suspects && f->others)
@@ -207,7 +207,7 @@ static void watch_process(struct cf_fine *f, uint32_t pid, uint64_t addr)
     if (f->unsuitable)
         return;
     if (!f->known) {
-        if (cf_code_read(f->code, f->tasks, pid, addr, &f->operands) != 0) {
+        if (cf_code_read(f->code, pid, addr, &f->operands) != 0) {
             f->census.unknown += kill((pid_t)pid, 0) == 0; /* it has not ended meanwhile */
             f->unsuitable = 1;
             return;
@@ -342,7 +342,7 @@ int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_acc
         state.gs_base = f->bases[r->tid % RECENT].gs;
     }
     state.pc = r->ip;
-    if (!r->has_state || cf_code_read(f->code, f->tasks, r->pid, r->ip, &o) != 0)
+    if (!r->has_state || cf_code_read(f->code, r->pid, r->ip, &o) != 0)
         return 0;
     n = cf_operands_accesses(&o, &state, access);
     if (n <= 0 || f->seen >= f->o.most) /* threads beside each other see more */
@@ -364,7 +364,7 @@ int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_acces
     int n;
 
     state.pc = r->ip;
-    if (cf_code_read(f->code, f->tasks, r->pid, r->ip, &o) != 0)
+    if (cf_code_read(f->code, r->pid, r->ip, &o) != 0)
         return 0;
     n = cf_operands_accesses(&o, &state, all);
     if (n <= 0)

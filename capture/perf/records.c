@@ -41,6 +41,7 @@ struct cf_records {
     struct event *event;
     struct held *held;
     struct cf_owned owned;
+    size_t execs; /* among those held and not handed out, programs that begin */
     size_t rings, rings_room, events, events_room, count, room, next;
     struct cf_bytes bytes;
     uint64_t now, sure; /* when the last reading began; records before that are all there, */
@@ -161,6 +162,14 @@ static const struct event *event_of(const struct cf_records *r, uint64_t id)
     return low < r->events && r->event[low].id == id ? &r->event[low] : NULL;
 }
 
+static int is_exec(const uint8_t *record)
+{
+    struct perf_event_header h;
+
+    memcpy(&h, record, sizeof h);
+    return h.type == PERF_RECORD_COMM && h.misc & PERF_RECORD_MISC_COMM_EXEC;
+}
+
 /* Notes a whole record at bytes.data + at. */
 static int hold(struct cf_records *r, size_t at, const struct perf_event_header *h)
 {
@@ -181,6 +190,7 @@ static int hold(struct cf_records *r, size_t at, const struct perf_event_header 
         return -1;
     if (h->type == PERF_RECORD_LOST && h->size >= sizeof *h + 16 + TRAILER)
         r->told += cf_record_word(p + sizeof *h + 8);
+    r->execs += (size_t)is_exec(p);
     r->held[r->count++] = (struct held){.time = cf_record_word(sample ? p + 32 : p + h->size - 24),
                                         .number = r->number++,
                                         .at = at,
@@ -420,6 +430,7 @@ static int hand_out(struct cf_records *r, int all, struct cf_record *record)
         return 0;
     r->next++;
     p = r->bytes.data + h->at;
+    r->execs -= (size_t)is_exec(p);
     memcpy(&head, p, sizeof head);
     *record = (struct cf_record){.type = head.type,
                                  .misc = head.misc,
@@ -448,6 +459,17 @@ int cf_records_next(struct cf_records *r, int all, struct cf_record *record)
         found = hand_out(r, all, record);
     } while (found == TWICE);
     return found;
+}
+
+int cf_records_changes(const struct cf_records *r, uint32_t pid)
+{
+    for (size_t i = r->execs ? r->next : r->count; i < r->count; i++) {
+        const uint8_t *p = r->bytes.data + r->held[i].at;
+
+        if (is_exec(p) && cf_record_half(p + sizeof(struct perf_event_header)) == pid)
+            return 1;
+    }
+    return 0;
 }
 
 uint64_t cf_records_bad(const struct cf_records *r)

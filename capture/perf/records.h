@@ -105,6 +105,9 @@ uint64_t cf_records_sure(const struct cf_records *r);
    the next one that has room. 0 of kernels before Linux 6.0, which do not count them elsewhere. */
 uint64_t cf_records_untold(const struct cf_records *r);
 
+/* Whether the process has begun another program since the record that was handed out last. */
+int cf_records_changes(const struct cf_records *r, uint32_t pid);
+
 /* Records that are none, or are of unknown events. */
 uint64_t cf_records_bad(const struct cf_records *r);
 

@@ -116,15 +116,15 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
     struct cf_access a = {.addr = r->addr, .size = 1};
     unsigned level = CF_FROM_MEMORY; /* of a page that was not there */
     int known, both = 0;
-    const char *file, *library = cf_heap_library(s->heap);
-    uint64_t offset;
+    const char *library = cf_heap_library(s->heap);
+    struct cf_tasks_file file;
 
     if (r->kind == CF_PERF_BREAKPOINT)
         return take_fine(s, r);
     if (r->ip >> KERNEL_HALF || (r->kind == CF_PERF_FAULTS && r->addr - r->ip < 16))
         return 0; /* of the kernel, or the instruction's own page */
-    file = library ? cf_tasks_file(s->tasks, r->pid, r->ip, &offset) : NULL;
-    if (file && strcmp(file, library) == 0) {
+    if (library && cf_tasks_file(s->tasks, r->pid, r->ip, &file) &&
+        strcmp(file.name, library) == 0) {
         s->observer++;
         return 0;
     }

@@ -51,10 +51,8 @@ struct cf_tasks *cf_tasks_new(struct cf_writer *w, uint64_t start_ns)
 {
     struct cf_tasks *t = calloc(1, sizeof *t);
 
-    if (t) {
-        t->out = w;
-        t->start_ns = start_ns;
-    }
+    if (t)
+        *t = (struct cf_tasks){.out = w, .start_ns = start_ns};
     return t;
 }
 
@@ -471,16 +469,19 @@ unsigned cf_tasks_alive(const struct cf_tasks *t)
     return alive;
 }
 
-const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, uint64_t *offset)
+int cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, struct cf_tasks_file *f)
 {
     const struct process *p = find(t, pid);
 
-    for (size_t i = 0; p && i < p->count; i++)
-        if (p->map[i].start <= addr && addr < p->map[i].end && p->map[i].name[0] == '/') {
-            *offset = addr - p->map[i].start + p->map[i].offset;
-            return p->map[i].name;
-        }
-    return NULL;
+    for (size_t i = 0; p && i < p->count; i++) {
+        const struct mapping *m = &p->map[i];
+
+        if (m->start > addr || addr >= m->end || m->name[0] != '/')
+            continue;
+        *f = (struct cf_tasks_file){m->name, m->build, addr - m->start + m->offset, m->perms};
+        return 1;
+    }
+    return 0;
 }
 
 void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset,

@@ -38,8 +38,14 @@ uint64_t cf_tasks_unexpected(const struct cf_tasks *t);
 /* Processes that are alive, as the system says: records of their ends may have been lost. */
 unsigned cf_tasks_alive(const struct cf_tasks *t);
 
-/* Where the address lies in a file: its name and *offset, NULL where it does in none. */
-const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, uint64_t *offset);
+/* Where an address lies in a file. */
+struct cf_tasks_file {
+    const char *name, *build;
+    uint64_t offset;
+    uint8_t perms; /* of the mapping */
+};
+/* 1; 0 where it lies in none. */
+int cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, struct cf_tasks_file *f);
 
 /* Calls f for each process that maps that place of a file, with its address there and the build. */
 void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset,
