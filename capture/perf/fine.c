@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/perf/code.h"
@@ -21,7 +22,6 @@ enum {
     PLACES_MOST = 10000, /* of an earlier stream */
     /* of a breakpoint, with the state's word for its kind */
     SAMPLE_BYTES = 64 + 8 * __builtin_popcountll(CF_RECORD_REGISTERS),
-    RECENT = 1024, /* threads whose segment bases are remembered, by hash */
 };
 
 struct place {
@@ -31,15 +31,10 @@ struct place {
     uint64_t misses; /* of a place, which are still to be stated */
 };
 
-struct watched { /* a thread with the breakpoint */
+struct watched { /* a thread with the breakpoint, or that had it until its samples have come */
     uint32_t pid, tid;
-    uint64_t addr;
-    int fd;
-};
-
-struct bases {
-    uint32_t tid;
-    uint64_t fs, gs;
+    uint64_t addr, fs, gs; /* of its segments, where they are needed */
+    int fd;                /* -1: it had it */
 };
 
 struct cf_fine {
@@ -60,7 +55,6 @@ struct cf_fine {
     uint64_t *why;             /* it is being taken away, for this; counted */
     uint64_t stopped;          /* since then */
     size_t ring_bytes;         /* of a thread */
-    struct bases bases[RECENT];
     uint64_t until, set;
     uint32_t seen, run;
     uint64_t idle; /* since when nothing is watched */
@@ -172,10 +166,7 @@ static void watch_thread(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t
         return;
     }
     if (f->operands.needs & CF_OPERANDS_SEGMENT) {
-        struct bases *b = &f->bases[tid % RECENT];
-
-        b->tid = tid;
-        if (cf_code_bases((pid_t)tid, &b->fs, &b->gs) != 0) {
+        if (cf_code_bases((pid_t)tid, &w.fs, &w.gs) != 0) {
             f->census.segments++;
             cf_records_remove(f->records, w.fd);
             return;
@@ -253,16 +244,21 @@ static void watch(struct cf_fine *f)
 void cf_fine_stop(struct cf_fine *f)
 {
     for (size_t i = 0; i < f->count; i++)
-        cf_records_remove(f->records, f->watched[i].fd);
-    f->count = 0;
+        if (f->watched[i].fd >= 0) {
+            cf_records_remove(f->records, f->watched[i].fd);
+            f->watched[i].fd = -1;
+        }
 }
 
-/* The breakpoint is gone; what it has seen is on its way still. */
-static void leave(struct cf_fine *f, uint64_t *why, uint64_t now)
+/* The breakpoint is gone; what it has seen is on its way still, up to now. */
+static void leave(struct cf_fine *f, uint64_t *why)
 {
+    struct timespec now;
+
     cf_fine_stop(f);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     f->why = why;
-    f->stopped = now;
+    f->stopped = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void left(struct cf_fine *f, uint64_t now)
@@ -313,13 +309,13 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
             left(f, now);
     } else if (f->active) {
         if (f->unsuitable)
-            leave(f, &f->census.unsuitable, now);
+            leave(f, &f->census.unsuitable);
         else if (f->seen >= f->o.most)
-            leave(f, &f->census.full, now);
+            leave(f, &f->census.full);
         else if (f->o.same_set && f->run >= f->o.same_set)
-            leave(f, &f->census.early, now);
+            leave(f, &f->census.early);
         else if (now >= f->until)
-            leave(f, &f->census.expired, now);
+            leave(f, &f->census.expired);
         else
             watch(f);
     }
@@ -334,16 +330,17 @@ int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_acc
 {
     struct cf_operands_state state = r->state;
     struct cf_operands o;
+    size_t i = 0;
     int n;
 
     *misses = 0;
-    if (f->bases[r->tid % RECENT].tid == r->tid) {
-        state.fs_base = f->bases[r->tid % RECENT].fs;
-        state.gs_base = f->bases[r->tid % RECENT].gs;
-    }
-    state.pc = r->ip;
-    if (!r->has_state || cf_code_read(f->code, r->pid, r->ip, &o) != 0)
+    while (i < f->count && f->watched[i].tid != r->tid)
+        i++;
+    if (!r->has_state || i == f->count || cf_code_read(f->code, r->pid, r->ip, &o) != 0)
         return 0;
+    state.pc = r->ip;
+    state.fs_base = f->watched[i].fs;
+    state.gs_base = f->watched[i].gs;
     n = cf_operands_accesses(&o, &state, access);
     if (n <= 0 || f->seen >= f->o.most) /* threads beside each other see more */
         return 0;
