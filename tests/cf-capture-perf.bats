@@ -525,6 +525,35 @@ END
     [[ $status == 0 ]] || fail "status $status" "$output"
 }
 
+@test "a page fault has the bytes that its instruction accesses of that page" {
+    samples
+    [[ $(uname -m) == x86_64 ]] || skip "the instructions are of x86-64"
+    cat >over.c <<'END'
+#include <stdint.h>
+#include <sys/mman.h>
+int main(void)
+{
+    const int all = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    char *at = mmap((void *)0x20000000, 64 * 4096, 3, all, -1, 0);
+    long count = 16 * 4096 - 100;
+    madvise(at, 64 * 4096, MADV_NOHUGEPAGE);
+    __asm__ volatile("movq $1, (%0)" ::"r"(at + 4096 - 4) : "memory");
+    at += 4 * 4096 + 100;
+    __asm__ volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(0) : "memory");
+    return 0;
+}
+END
+    gcc -O1 -o over over.c
+    run -0 cf-capture-perf -q --coarse page-faults --fine 0 --no-objects --buffer 4M -o t.cf -- ./over
+    run -0 awk -F, '$3 ~ /^0x200[01]....$/' <(rows access --columns op,size,addr t.cf)
+    is "$(
+        echo store,4,0x20000ffc
+        echo store,4,0x20001000
+        echo store,3996,0x20004064
+        for n in {5..19}; do printf 'store,4096,0x200%02x000\n' "$n"; done
+    )"
+}
+
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {
     samples
     cat >late.c <<'END'

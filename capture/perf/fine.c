@@ -19,6 +19,7 @@
 #include "formats/program/cf_build.h"
 
 enum {
+    PAGE = 4096,         /* bytes, at least */
     PLACES_MOST = 10000, /* of an earlier stream */
     /* of a breakpoint, with the state's word for its kind */
     SAMPLE_BYTES = 64 + 8 * __builtin_popcountll(CF_RECORD_REGISTERS),
@@ -369,7 +370,12 @@ int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_acces
     *access = all[0];
     for (int i = 0; r->has_state && i < n; i++)
         if (all[i].addr <= r->addr && r->addr - all[i].addr < all[i].size) {
+            const uint64_t before = r->addr - all[i].addr, page = PAGE - r->addr % PAGE;
+
             *access = all[i];
+            access->size -= (uint32_t)before;
+            if (access->size > page) /* of the rest its own faults say, if it has any */
+                access->size = (uint32_t)page;
             break;
         }
     access->addr = r->addr;

@@ -55,7 +55,8 @@ int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_acc
                      uint64_t *misses);
 
 /* The first access of an instruction at which the kernel sampled, to address `addr` if that is not
-   0: by the sample's registers, if it has some; 0 when its bytes cannot be read. */
+   0: by the sample's registers, if it has some, and then what it accesses of that page; 0 when its
+   bytes cannot be read. */
 int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_access *access);
 
 /* Sets, moves and takes away the breakpoint as is due. */
