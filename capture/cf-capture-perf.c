@@ -267,6 +267,11 @@ static void tell(const struct capture *k)
     if (s->placeless && !k->tool->quiet)
         cf_warn(k->tool, "%llu samples without address or operation were left out",
                 (unsigned long long)s->placeless);
+    if (s->undecoded)
+        cf_warn(k->tool,
+                "%llu samples of page faults were left out: their instructions could not be read "
+                "or decoded",
+                (unsigned long long)s->undecoded);
     if (cf_tasks_unexpected(k->tasks))
         cf_warn(k->tool,
                 "%llu programs have no heap objects: LD_PRELOAD was taken from their environment",

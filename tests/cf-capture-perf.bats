@@ -452,6 +452,8 @@ END
     gcc -O1 -fcf-protection=none -no-pie -Wl,--section-start=.touch=0x500000 -DFIRST -o first other.c
     gcc -O1 -fcf-protection=none -no-pie -Wl,--section-start=.touch=0x500000 -o second other.c
     run -0 cf-capture-perf -q --coarse page-faults --fine 0 --no-objects --buffer 4M -o t.cf -- ./first ./second
+    [[ $output =~ ^cf-capture-perf:\ [1-9][0-9]*" samples of page faults were left out: their instructions could not be read or decoded"$ ]] ||
+        fail "$output"
     rows access --columns op,size,addr,pc t.cf | awk -F, '$3 >= "0x20000000" && length($3) == 10' >touched
     [[ $(grep -c ',0x5000' touched) == 64 ]] || fail "$(<touched)"
     [[ $(grep -cv '^store,1,' touched) == 0 ]] || fail "$(<touched)"
@@ -552,6 +554,24 @@ END
         echo store,3996,0x20004064
         for n in {5..19}; do printf 'store,4096,0x200%02x000\n' "$n"; done
     )"
+}
+
+@test "a page fault of an instruction that addresses by a mask has one element" {
+    samples
+    grep -qw avx /proc/cpuinfo || skip "the instruction is of AVX"
+    gcc -O1 -mavx -o masked -x c - <<'END'
+#include <immintrin.h>
+#include <sys/mman.h>
+int main(void)
+{
+    float *at = mmap((void *)0x20000000, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    _mm256_maskstore_ps(at, _mm256_set1_epi32(-1), _mm256_set1_ps(1));
+    return 0;
+}
+END
+    run -0 cf-capture-perf -q --coarse page-faults --fine 0 --no-objects -o t.cf -- ./masked
+    run -0 grep ',0x20000000$' <(rows access --columns op,size,addr t.cf)
+    is "store,4,0x20000000"
 }
 
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -83,8 +84,8 @@ static uint32_t number_of(struct cf_code *c, const struct cf_tasks_file *f)
     int fresh;
     const int length = snprintf(text, sizeof text, "%s %s", f->build, f->name);
 
-    return f->perms & CF_PERM_W || !f->build[0] || strcmp(f->build, CF_BUILD_UNKNOWN) == 0 ||
-                   length >= (int)sizeof text
+    return f->perms & CF_PERM_W || (!f->build[0] && f->name[0] == '/') ||
+                   strcmp(f->build, CF_BUILD_UNKNOWN) == 0 || length >= (int)sizeof text
                ? 0
                : cf_strings_number(c->files, text, (size_t)length, &fresh);
 }
@@ -95,6 +96,8 @@ static size_t from_file(struct cf_code *c, uint32_t number, const struct cf_task
     char build[CF_BUILD_TEXT];
     ssize_t n;
 
+    if (f->name[0] == '[') /* all processes have the same, and we do */
+        return from_memory((uint32_t)getpid(), getauxval(AT_SYSINFO_EHDR) + f->offset, code);
     if (number != c->file) {
         if (c->fd >= 0)
             close(c->fd);

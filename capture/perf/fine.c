@@ -365,6 +365,14 @@ int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_acces
     if (cf_code_read(f->code, r->pid, r->ip, &o) != 0)
         return 0;
     n = cf_operands_accesses(&o, &state, all);
+    if (n < 0 && o.places) { /* by vector registers: of an element it is known */
+        const struct cf_operand *p = &o.place[0];
+
+        all[0].op = p->op ? p->op : p->loads ? CF_LOAD : CF_STORE;
+        all[0].addr = r->addr;
+        all[0].size = p->element ? p->element : 1;
+        n = 1;
+    }
     if (n <= 0)
         return 0;
     *access = all[0];

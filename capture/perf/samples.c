@@ -135,7 +135,8 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
         level = r->level ? r->level : cf_data_src_level(r->data_src);
     }
     if (!r->addr || !known) {
-        s->placeless++;
+        s->placeless += r->kind != CF_PERF_FAULTS;
+        s->undecoded += r->kind == CF_PERF_FAULTS;
         return 0;
     }
     if (both && row(s, r, &(struct cf_access){a.addr, a.size, CF_LOAD}, level, r->period,

@@ -476,7 +476,8 @@ int cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, struct 
     for (size_t i = 0; p && i < p->count; i++) {
         const struct mapping *m = &p->map[i];
 
-        if (m->start > addr || addr >= m->end || m->name[0] != '/')
+        if (m->start > addr || addr >= m->end ||
+            (m->name[0] != '/' && strcmp(m->name, "[vdso]") != 0))
             continue;
         *f = (struct cf_tasks_file){m->name, m->build, addr - m->start + m->offset, m->perms};
         return 1;

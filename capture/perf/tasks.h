@@ -38,7 +38,7 @@ uint64_t cf_tasks_unexpected(const struct cf_tasks *t);
 /* Processes that are alive, as the system says: records of their ends may have been lost. */
 unsigned cf_tasks_alive(const struct cf_tasks *t);
 
-/* Where an address lies in a file. */
+/* Where an address lies in a file, or in "[vdso]", the kernel's. */
 struct cf_tasks_file {
     const char *name, *build;
     uint64_t offset;
