@@ -272,10 +272,16 @@ static void tell(const struct capture *k)
                 "%llu samples of page faults were left out: their instructions could not be read "
                 "or decoded",
                 (unsigned long long)s->undecoded);
-    if (cf_tasks_unexpected(k->tasks))
+    if (cf_tasks_lacking(k->tasks, CF_TASKS_MEMORY))
+        cf_warn(k->tool,
+                "%llu programs have no heap objects: they cannot reach what these are recorded in, "
+                "as those of another user or in other namespaces, under a limit of memory, or with "
+                "an environment of their own",
+                (unsigned long long)cf_tasks_lacking(k->tasks, CF_TASKS_MEMORY));
+    if (cf_tasks_lacking(k->tasks, CF_TASKS_LIBRARY))
         cf_warn(k->tool,
                 "%llu programs have no heap objects: LD_PRELOAD was taken from their environment",
-                (unsigned long long)cf_tasks_unexpected(k->tasks));
+                (unsigned long long)cf_tasks_lacking(k->tasks, CF_TASKS_LIBRARY));
     if (s->observer && !k->tool->quiet)
         cf_warn(k->tool, "%llu samples were left out, of the library that records heap objects",
                 (unsigned long long)s->observer);
@@ -422,8 +428,7 @@ int main(int argc, char **argv)
     signal(SIGUSR1, on_usr1);
     k.o.heap.none |= k.o.pid != 0;
     cf_heap_begin(&k.heap, &tool, &k.o.heap, k.writer, k.start_ns);
-    cf_tasks_programs(k.tasks, tell_program, &k);
-    cf_tasks_expect(k.tasks, cf_heap_library(&k.heap));
+    cf_tasks_programs(k.tasks, tell_program, &k, cf_heap_library(&k.heap));
     if (k.o.pid) {
         if (!tool.quiet)
             cf_warn(&tool, "no heap objects are recorded of a process that runs already, into "

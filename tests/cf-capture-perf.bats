@@ -574,6 +574,26 @@ END
     is "store,4,0x20000000"
 }
 
+@test "programs that cannot reach what heap objects are recorded in: said" {
+    samples
+    local words='programs have no heap objects: they cannot reach what these are recorded in'
+    run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 2
+    is ""
+    run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- env -u CF_ALLOC_SHARED "$D/heap" 2
+    has "1 $words"
+    run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- \
+        bash -c 'ulimit -v 30000; exec "$0" 2' "$D/heap"
+    has "1 $words"
+    [[ $(id -u) == 0 ]] && unshare --pid --fork true 2>/dev/null || skip "no namespaces can be made here"
+    run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- \
+        unshare --pid --fork --mount-proc "$D/heap" 2
+    has "1 $words"
+    # Where the file can be reached and the numbers are others, no object has one of them.
+    run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- unshare --pid --fork "$D/heap" 2
+    has "processes have no heap objects: they are in another PID or time namespace"
+    [[ -z $(comm -13 <(rows task --columns pid t.cf | sort -u) <(rows object --columns pid t.cf | sort -u)) ]]
+}
+
 @test "an attached process whose main thread has ended: its accesses and mappings are there" {
     samples
     cat >late.c <<'END'

@@ -14,6 +14,8 @@
 #include "formats/base/cf_suite.h"
 #include "parts.h"
 
+#define MEMORY "cf-alloc" /* its name */
+
 enum { DEPTH = 16, RING_BYTES = 128 << 10, ENDING_MS = 100 };
 
 uint64_t alloc_now(void)
@@ -70,7 +72,7 @@ static int make_memory(struct cf_alloc *a, uint32_t ring_words, uint32_t depth)
     const size_t bytes = cfa_bytes(ring_words);
     char *base;
 
-    a->fd = memfd_create("cf-alloc", MFD_CLOEXEC);
+    a->fd = memfd_create(MEMORY, MFD_CLOEXEC);
     if (a->fd < 0 || ftruncate(a->fd, (off_t)bytes) != 0 ||
         asprintf(&a->path, "/proc/%d/fd/%d", (int)getpid(), a->fd) < 0)
         return -1;
@@ -84,6 +86,7 @@ static int make_memory(struct cf_alloc *a, uint32_t ring_words, uint32_t depth)
                                      .capture = (uint32_t)getpid(),
                                      .depth = depth,
                                      .ring_words = ring_words};
+    cfa_namespaces(a->header->namespaces);
     return 0;
 }
 
@@ -132,6 +135,13 @@ struct cf_alloc *cf_alloc_begin(const struct cf_alloc_options *o, struct cf_writ
 const char *cf_alloc_library(const struct cf_alloc *a)
 {
     return a->library;
+}
+
+int cf_alloc_is_memory(const char *name, uint64_t bytes)
+{
+    static const char memory[] = "/memfd:" MEMORY;
+
+    return strncmp(name, memory, sizeof memory - 1) == 0 && bytes > CFA_PAGE; /* not a look at it */
 }
 
 int cf_alloc_environment(const struct cf_alloc *a)
@@ -207,6 +217,7 @@ int cf_alloc_end(struct cf_alloc *a, struct cf_alloc_result *result)
     for (unsigned i = 0; i < CFA_PROCESSES; i++)
         alloc_bury(a, i);
     a->result.unplaced = a->header->unplaced;
+    a->result.foreign = a->header->foreign;
     if (result)
         *result = a->result;
     give_up(a);

@@ -51,6 +51,7 @@ struct cf_alloc_result {
     uint64_t lost;      /* calls that were not recorded: for want of room or of a ring, */
     uint64_t nested;    /* or as they came from a signal handler amidst a record */
     uint64_t unplaced;  /* processes that were not recorded, since too many ran */
+    uint64_t foreign;   /* or as their PID or time namespace is another */
     uint64_t own;       /* processes whose program has malloc itself: nothing of that is seen */
     uint64_t sites;     /* that were left out, */
     uint64_t left_out;  /* and allocations from them */
@@ -72,6 +73,9 @@ struct cf_alloc *cf_alloc_begin(const struct cf_alloc_options *o, struct cf_writ
 
 /* The library's file, without links in its path: what runs there is not of the program. */
 const char *cf_alloc_library(const struct cf_alloc *a);
+
+/* Whether a mapping of so many bytes by that name is the memory that is shared with programs. */
+int cf_alloc_is_memory(const char *name, uint64_t bytes);
 
 /* In the child, before it becomes the program: LD_PRELOAD, with ours before what is there, and the
    path of the shared memory. Both stay for its children. -1 without memory. */

@@ -24,6 +24,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define CFA_VARIABLE "CF_ALLOC_SHARED"
 
@@ -61,7 +62,10 @@ struct cfa_header {
     uint32_t ring_words; /* a power of two */
     uint32_t closed;     /* record no more */
     uint32_t throttled;  /* something is left out */
-    uint32_t unplaced;   /* processes that found no place */
+    uint32_t unplaced;   /* processes that found no place, */
+    uint32_t foreign;    /* or whose numbers or times are others */
+    uint32_t spare;
+    uint64_t namespaces[2]; /* of the capture */
 };
 
 /* Its writer is the process, but for pid, by which a place is taken and given back. */
@@ -117,6 +121,15 @@ static inline size_t cfa_words_at(unsigned ring, uint32_t ring_words)
 static inline size_t cfa_bytes(uint32_t ring_words)
 {
     return cfa_words_at(CFA_RINGS, ring_words);
+}
+
+/* Numbers of the PID and the time namespace of this process, 0 where they are not known. */
+static inline void cfa_namespaces(uint64_t number[2])
+{
+    struct stat st;
+
+    number[0] = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+    number[1] = stat("/proc/self/ns/time", &st) == 0 ? st.st_ino : 0;
 }
 
 /* Words of a record with such a word 0; 0 if it is none. */

@@ -97,6 +97,16 @@ static struct cfa_process *take_place(uint32_t pid, uint32_t *number)
     return NULL;
 }
 
+/* Whether its numbers or times are not those of the capture. */
+static int is_foreign(void)
+{
+    uint64_t own[2];
+
+    cfa_namespaces(own);
+    return (own[0] && own[0] != shim_shared->namespaces[0]) ||
+           (own[1] && own[1] != shim_shared->namespaces[1]);
+}
+
 static void set_up(struct shim_process *p)
 {
     const uint32_t pid = (uint32_t)syscall(SYS_getpid);
@@ -110,6 +120,11 @@ static void set_up(struct shim_process *p)
 
         base = path ? attach(path) : NULL;
         __atomic_store_n(&shim_shared, (struct cfa_header *)base, __ATOMIC_RELEASE);
+    }
+    if (base && is_foreign()) {
+        __atomic_add_fetch(&shim_shared->foreign, 1, __ATOMIC_RELAXED);
+        p->off = 1;
+        return;
     }
     if (!base || !(p->place = take_place(pid, &p->number))) {
         p->off = 1;

@@ -101,6 +101,7 @@ static void tell(const struct cf_heap *h, const struct cf_alloc_result *r)
         {r->nested, "allocations and releases are missing, which a signal handler did amidst "
                     "another"},
         {r->unplaced, "processes have no heap objects: too many ran at a time"},
+        {r->foreign, "processes have no heap objects: they are in another PID or time namespace"},
         {r->own, "processes have an allocator in their own program, whose heap objects are not "
                  "seen"},
         {r->unknown, "heap objects have no call stack"},

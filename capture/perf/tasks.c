@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "capture/alloc/alloc.h"
 #include "capture/cf_builds.h"
 #include "capture/cf_maps.h"
 #include "capture/perf/tasks.h"
@@ -32,7 +33,7 @@ struct process {
     struct mapping *map;
     size_t count, room;
     int begins; /* it runs a program of which nothing is mapped yet */
-    int lacks;  /* the file that it should map */
+    enum cf_tasks_lack lacks;
 };
 
 struct cf_tasks {
@@ -43,8 +44,8 @@ struct cf_tasks {
     struct cf_builds builds;
     int (*program)(void *arg, const char *program, int ended);
     void *arg;
-    const char *expected; /* file, or NULL */
-    uint64_t unexpected;
+    const char *library; /* or NULL */
+    uint64_t lacking[CF_TASKS_LACKS];
 };
 
 struct cf_tasks *cf_tasks_new(struct cf_writer *w, uint64_t start_ns)
@@ -119,7 +120,8 @@ static struct process *add_process(struct cf_tasks *t, uint32_t pid, uint32_t pa
     p->pid = pid;
     p->parent = parent;
     p->tids = 0;
-    p->begins = p->lacks = 0;
+    p->begins = 0;
+    p->lacks = CF_TASKS_NOTHING;
     snprintf(p->name, sizeof p->name, "%s", name);
     return add_thread(p, pid) == 0 ? p : NULL;
 }
@@ -320,9 +322,11 @@ static int mapped(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
         m.offset = 0; /* of what is no file the kernel states the address here */
     } else if (p->begins) {
         p->begins = 0;
-        p->lacks = t->program && t->program(t->arg, m.name, 0) && t->expected;
-    } else if (p->lacks) {
-        p->lacks = strcmp(m.name, t->expected) != 0;
+        p->lacks = t->program && t->program(t->arg, m.name, 0) && t->library;
+    } else if (p->lacks == CF_TASKS_LIBRARY && strcmp(m.name, t->library) == 0) {
+        p->lacks = CF_TASKS_MEMORY;
+    } else if (p->lacks && cf_alloc_is_memory(m.name, m.end - m.start)) {
+        p->lacks = CF_TASKS_NOTHING;
     }
     return add_mapping(t, time, p, &m, makedev(cf_record_half(b + 32), cf_record_half(b + 36)),
                        cf_record_word(b + 40));
@@ -342,7 +346,7 @@ static int named(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
         for (size_t i = 0; p && i < p->count; i++)
             if (map_row(t, time, pid, CF_UNMAPPED, &p->map[i]) != 0)
                 return -1;
-        t->unexpected += p && p->lacks;
+        t->lacking[p ? p->lacks : 0]++;
         p = add_process(t, pid, p ? p->parent : 0, (const char *)b + 8);
         if (!p)
             return -1;
@@ -393,7 +397,7 @@ static int ended(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
         t->program(t->arg, p->name, 1);
     remove_thread(p, cf_record_half(b + 8));
     if (p && !p->tids) {
-        t->unexpected += (uint64_t)p->lacks;
+        t->lacking[p->lacks]++;
         clear(p);
         free(p->map);
         free(p->tid);
@@ -444,20 +448,16 @@ int cf_tasks_repeat(struct cf_tasks *t, uint64_t time)
 /* ---- questions ---- */
 
 void cf_tasks_programs(struct cf_tasks *t, int (*f)(void *arg, const char *program, int ended),
-                       void *arg)
+                       void *arg, const char *library)
 {
     t->program = f;
     t->arg = arg;
+    t->library = library;
 }
 
-void cf_tasks_expect(struct cf_tasks *t, const char *file)
+uint64_t cf_tasks_lacking(const struct cf_tasks *t, enum cf_tasks_lack what)
 {
-    t->expected = file;
-}
-
-uint64_t cf_tasks_unexpected(const struct cf_tasks *t)
-{
-    return t->unexpected;
+    return t->lacking[what];
 }
 
 unsigned cf_tasks_alive(const struct cf_tasks *t)

@@ -27,13 +27,15 @@ int cf_tasks_record(struct cf_tasks *t, const struct cf_record *r);
 int cf_tasks_repeat(struct cf_tasks *t, uint64_t time);
 
 /* Has f called for each program file that a process begins to run, with ended 0; and with 1, and
-   its name alone, where the kernel ended the recording of the process, whose user changes. */
+   its name alone, where the kernel ended the recording of the process, whose user changes. Where it
+   returns 1, the process should map the library that records its heap objects, unless that is NULL,
+   and then the memory that is shared with it. */
 void cf_tasks_programs(struct cf_tasks *t, int (*f)(void *arg, const char *program, int ended),
-                       void *arg);
+                       void *arg, const char *library);
 
-/* Counts programs for which f returned 1 and that have run without mapping this file. */
-void cf_tasks_expect(struct cf_tasks *t, const char *file);
-uint64_t cf_tasks_unexpected(const struct cf_tasks *t);
+/* How many programs have run without that. */
+enum cf_tasks_lack { CF_TASKS_NOTHING, CF_TASKS_LIBRARY = 1, CF_TASKS_MEMORY, CF_TASKS_LACKS };
+uint64_t cf_tasks_lacking(const struct cf_tasks *t, enum cf_tasks_lack what);
 
 /* Processes that are alive, as the system says: records of their ends may have been lost. */
 unsigned cf_tasks_alive(const struct cf_tasks *t);

@@ -99,14 +99,16 @@ static void report(const struct cf_alloc_result *r)
     if (fcntl(RESULTS, F_GETFD) < 0)
         return;
     dprintf(RESULTS,
-            "objects=%llu\nnodes=%llu\nprocesses=%llu\nlost=%llu\nnested=%llu\nunplaced=%llu\n"
+            "objects=%llu\nnodes=%llu\nprocesses=%llu\nlost=%llu\nnested=%llu\nunplaced=%"
+            "llu\nforeign=%llu\n"
             "own=%llu\nsites=%llu\nleft_out=%llu\nunknown=%llu\nlate=%llu\ndamaged=%llu\n",
             (unsigned long long)r->objects, (unsigned long long)r->nodes,
             (unsigned long long)r->processes, (unsigned long long)r->lost,
             (unsigned long long)r->nested, (unsigned long long)r->unplaced,
-            (unsigned long long)r->own, (unsigned long long)r->sites,
-            (unsigned long long)r->left_out, (unsigned long long)r->unknown,
-            (unsigned long long)r->late, (unsigned long long)r->damaged);
+            (unsigned long long)r->foreign, (unsigned long long)r->own,
+            (unsigned long long)r->sites, (unsigned long long)r->left_out,
+            (unsigned long long)r->unknown, (unsigned long long)r->late,
+            (unsigned long long)r->damaged);
 }
 
 static int watch(struct cf_alloc *a, struct cf_writer *w, pid_t child)
