@@ -29,7 +29,7 @@
 #
 # A trace that was changed since its results were begun is refused, as is one that MANIFEST does not know;
 # the others are made; what MANIFEST knows and is not there is absent. Results are made anew when the
-# recipe's file, its variables, a file that one of them names, or the version of the programs has changed. Exit status: 0 when all results are whole.
+# recipe's file, one that it includes, its variables, a file that one of them names, or the version of the programs has changed. Exit status: 0 when all results are whole.
 
 SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 RECIPE   ?= $(or $(shell cat '$(OUT)/.batch/recipe' 2>/dev/null),explore)
@@ -59,7 +59,8 @@ export TRACES OUT RECIPE_FILE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST SCRIP
 batch := bash $(SCRIPTS)batch.sh
 
 # What else was given makes other results.
-NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FILE) $(SCRIPTS)stored.mk)
+INCLUDED := $(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -f $(RECIPE_FILE) TRACES=$(TRACES)/any.cf OUT=$(OUT) LIST=/dev/null files 2>/dev/null)
+NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FILE) $(SCRIPTS)stored.mk $(INCLUDED) 2>/dev/null)
 GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)) \
     $(foreach v,$(NAMED),$(if $(findstring environment,$(origin $v)),$v)))
 OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NAME

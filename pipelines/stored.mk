@@ -60,7 +60,7 @@ again = $(MAKE) --no-print-directory -f $(SELF) -I $(SCRIPTS)
 $(OUT)/%.png: $(OUT)/%.csv
 	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
 
-# For batch.mk: `files` prints what files the recipe's variables name, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
+# For batch.mk: `files` prints what the recipe includes and what files its variables name, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
 # Of trace n these files. And what ends a command: the names of all traces are too many for one.
 made = $(addprefix $(OUT)/$n/,$(1))
 define newline
@@ -73,8 +73,9 @@ refused = $(if $(taken),$(error $(SELF) has '$(taken)' in RESULTS, where batch.m
 results: $$(refused) $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
 	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
+included = $(filter-out $(SELF) $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))
 files:
-	$(info $(wildcard $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(filter-out $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))),$($v))))@:
+	$(info $(wildcard $(included) $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(SELF) $(included)),$($v))))@:
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \

@@ -340,6 +340,23 @@ END
     run ! cmp before m/sort-0/misses.csv
 }
 
+@test "what a recipe includes is of it: another text makes all anew, and its variables are those of the environment" {
+    few 1
+    echo 'BY ?= page' >common.mk
+    sed "s|^BY .*|include $T/common.mk|" "$PAGES" >own.mk
+    PAGES=$T/own.mk
+    batch
+    cmp out/sort-0/pages.csv "$D/plain/sort-0/pages.csv"
+    echo 'BY ?= function' >common.mk
+    run -2 batch status
+    has "1 missing"
+    batch
+    [[ $(head -n 1 out/sort-0/pages.csv) == rank,function,* ]]
+    BY=region batch
+    [[ $(head -n 1 out/sort-0/pages.csv) == rank,region,* ]]
+    grep -qF "BY=region" out/index.html
+}
+
 @test "results that the recipe does not make any more go; one that makes none is refused" {
     few 1
     cp "$PAGES" own.mk
