@@ -104,9 +104,18 @@ as_in() {
         { why="not the trace of $2: $bytes bytes, XXH128 $hash; there $was bytes, $want$3"; return 1; }
 }
 
+# came NAME: is the trace of row $now that of MANIFEST, if there is one? If not, $why says so.
+came() {
+    local want
+    [[ $MANIFEST ]] || return 0
+    # no name has a quote, and within quotes each is doubled: this is found in no other place
+    want=$(grep -aF ",\"$1\"," "$MANIFEST") || { why="not in $MANIFEST"; return 1; }
+    as_in "$want" "$MANIFEST" ""
+}
+
 # known NAME: is the trace the one of the manifest? Puts its hash into $hash, or what is wrong into $why.
 known() {
-    local row=$OUT/$1/.batch/manifest now bytes='' was='' had='' want
+    local row=$OUT/$1/.batch/manifest now bytes='' was='' had=''
     [[ ! -e $TRACES/$1.cf || -f $TRACES/$1.cf ]] || { why="$TRACES/$1.cf is no regular file"; return 1; }
     now=$(modified "$1") || { why="no $TRACES/$1.cf"; return 1; }
     [[ ! -s $row ]] || had=$(<"$row")
@@ -118,12 +127,14 @@ known() {
         IFS=, read -r _ _ hash _ <<<"$now"
         [[ ! $had ]] || as_in "$had" "the manifest" " ('make ... manifest' takes it as it is)" || return
     fi
-    if [[ $MANIFEST ]]; then
-        # no name has a quote, and within quotes each is doubled: this is found in no other place
-        want=$(grep -aF ",\"$1\"," "$MANIFEST") || { why="not in $MANIFEST"; return 1; }
-        as_in "$want" "$MANIFEST" "" || return
-    fi
+    came "$1" || return
     [[ $now == "$had" ]] || write "$row" "$now"
+}
+
+is_manifest() {
+    [[ ! $MANIFEST || (-r $MANIFEST && $(head -n 1 "$MANIFEST") == "$HEADER") ]] && return
+    say "$MANIFEST is no manifest, whose first line is $HEADER"
+    exit 2
 }
 
 # absent: "absent name why", tabs between, of each trace that MANIFEST knows and TRACES has not
@@ -233,13 +244,15 @@ other() {
     [[ $bytes != "${2%,*}" || $(hash_of "$1") != "$hash "* ]]
 }
 
-# state NAME KEY BYTES,MODIFIED: into $state
+# state NAME KEY BYTES,MODIFIED: into $state, and into $why what MANIFEST has against one that is whole
 state() {
-    local dir=$OUT/$1
+    local dir=$OUT/$1 now
     if other "$1" "$3"; then
         state=changed
     elif is_whole "$1" "$2"; then
-        state=whole
+        now=$(<"$dir/.batch/manifest")
+        state=changed
+        ! came "$1" || state=whole
     elif [[ -e $dir/.batch/lock ]] && ! flock -n "$dir/.batch/lock" true; then
         state=running
     elif [[ -s $dir/.batch/failed ]]; then
@@ -256,8 +269,8 @@ states() {
     key=${now_by:-$(cat "$OUT/.batch/key" 2>/dev/null)}
     while IFS=/ read -r why name; do facts[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | xargs -0 stat -L -c '%s,%.9Y/%n' -- 2>/dev/null)
     for name; do
-        state "$name" "$key" "${facts[$name.cf]-}"
         why=
+        state "$name" "$key" "${facts[$name.cf]-}"
         [[ $state == failed ]] && why=$(<"$OUT/$name/.batch/failed")
         # what programs have remarked, last
         [[ $state == whole && -s $OUT/$name/log ]] && why=$(tail -n 1 "$OUT/$name/log")
@@ -278,10 +291,7 @@ counts() {
 begin() {
     local key recipe name
     key=$(key) || exit
-    if [[ $MANIFEST && (! -r $MANIFEST || $(head -n 1 "$MANIFEST") != "$HEADER") ]]; then
-        say "$MANIFEST is no manifest, whose first line is $HEADER"
-        exit 2
-    fi
+    is_manifest
     mkdir -p "$OUT/.batch" || exit 3
     recipe=$(basename "$RECIPE_FILE" .mk)
     if [[ -s $OUT/.batch/file && $(basename "$(<"$OUT/.batch/file")") != "$recipe" ]]; then
@@ -432,6 +442,7 @@ one) one "$2" ;;
 launch) launch "${names[@]}" ;;
 end) end "${names[@]}" ;;
 status)
+    is_manifest
     now_by=
     if [[ -s $OUT/.batch/key ]] && ! { agreed; differs=$?; ((!differs)); }; then
         if [[ ! $BATCH_GIVEN && -x $OUT/.batch/run ]] && other_begun; then

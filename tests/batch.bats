@@ -167,6 +167,11 @@ few() {
     rm few/sort-5.cf
     run -0 batch MANIFEST="$T/came.csv"
     sed 's/,[0-9a-f]*,/,0123,/' came.csv >other.csv
+    run -2 batch MANIFEST="$T/other.csv" status
+    has "changed	sort-0	not the trace of $T/other.csv"
+    has "2 changed"
+    run -2 batch MANIFEST="$T/none.csv" status
+    has "none.csv is no manifest"
     run -2 batch MANIFEST="$T/other.csv"
     has "sort-0: not the trace of $T/other.csv"
     has "2 failed"
