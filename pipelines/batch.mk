@@ -60,7 +60,7 @@ batch := bash $(SCRIPTS)batch.sh
 
 # What else was given makes other results.
 INCLUDED := $(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -f $(RECIPE_FILE) TRACES=$(TRACES)/any.cf OUT=$(OUT) LIST=/dev/null files 2>/dev/null)
-NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FILE) $(SCRIPTS)stored.mk $(INCLUDED) 2>/dev/null)
+NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FILE) $(SCRIPTS)stored.mk $(INCLUDED) 2>/dev/null) MANIFEST
 GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)) \
     $(foreach v,$(NAMED),$(if $(findstring environment,$(origin $v)),$v)))
 OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NAME

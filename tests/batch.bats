@@ -184,6 +184,11 @@ few() {
     run -2 batch MANIFEST="$T/came.csv" status
     has "1 whole, 1 absent"
     rm -r out
+    # also by a worker on another host, which has nothing of the environment here
+    MANIFEST=$T/other.csv batch begin
+    run -2 out/.batch/run one NAME=sort-0
+    has "sort-0: not the trace of $T/other.csv"
+    rm -r out
     echo name,size >came.csv
     for m in came none; do
         run -2 batch MANIFEST="$T/$m.csv"
