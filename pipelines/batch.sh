@@ -6,7 +6,7 @@
 # The work of batch.mk, which alone calls it, or reads it into a shell of its own, with its variables in the environment. Of each trace
 # OUT/NAME holds the results, log, and in .batch
 #   manifest  what the trace is, a row of OUT/manifest.csv without its header
-#   made      what they are made from, and by what, since they were begun
+#   made      what they are made from, and by what, since they were begun; "anew" where other files were there
 #   results   the names of all that the recipe makes, when it has
 #   whole     written last: what the results were made from, by what, and their names
 #   failed    there when the last try failed
@@ -41,8 +41,8 @@ if [[ $flags != -* && $flags != *=* && $flags == *n* ]]; then
     exit 0
 fi
 
-recipe_make() { # NAME LIST TARGET
-    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" LIST="$2" "$3"
+recipe_make() { # NAME LIST TARGET [OPTION...]
+    make -s --no-print-directory -I "$SCRIPTS" -f "$RECIPE_FILE" TRACES="$TRACES/$1.cf" OUT="$OUT" LIST="$2" "${@:3}"
 }
 
 # key: what results are made by, but for the trace
@@ -157,8 +157,8 @@ is_whole() {
     } <"$dir/.batch/whole"
 }
 
-recipe() { # NAME TARGET
-    recipe_make "$1" "$OUT/$1/.batch/results" "$2" >"$OUT/$1/.batch/log" 2>&1
+recipe() { # NAME TARGET [OPTION...]
+    recipe_make "$1" "$OUT/$1/.batch/results" "${@:2}" >"$OUT/$1/.batch/log" 2>&1
 }
 
 # results_of NAME: into $all what the recipe makes, or made when it was last whole
@@ -202,22 +202,26 @@ one() {
     [[ -e $dir/.batch/whole || -e $dir/.batch/failed ]] || stopped=1
     # as few processes as may be, here and below: they are what a batch costs
     for f in "$dir/.batch/whole" "$dir/.batch/failed" "$dir/log"; do [[ ! -e $f ]] || rm -f "$f"; done
-    local made=
+    local made='' anew=''
     [[ ! -s $dir/.batch/made ]] || made=$(<"$dir/.batch/made")
-    if [[ $made != "$hash, $key" ]]; then
+    if [[ $made != "$hash, $key"?(, anew) ]]; then
         # what is there is of another trace, or made otherwise; the recipe may make other files now
         all=("$dir"/*)
         if [[ -e ${all[0]} ]]; then
             results_of "$name"
             ((${#all[@]} == 0)) || why=$(cd "$dir" && rm -f -- "${all[@]}" 2>&1) || failed
             recipe "$name" clean || failed
+            # What stays is the user's, or made on the way to a result: that is of another trace, or made otherwise.
+            all=("$dir"/*)
+            [[ ! -e ${all[0]} ]] || anew=', anew'
         fi
-        write "$dir/.batch/made" "$hash, $key"
+        write "$dir/.batch/made" "$hash, $key$anew"
     else
         [[ ! $stopped ]] || say "$name: taken up where an earlier run was stopped; what it has left half made is removed"
         recipe "$name" tidy || failed
+        anew=${made#"$hash, $key"}
     fi
-    if recipe "$name" results; then
+    if recipe "$name" results ${anew:+-W "$TRACES/$name.cf"}; then
         [[ ! -s $dir/.batch/log ]] || mv -f "$dir/.batch/log" "$dir/log"
         if IFS=, read -r bytes was _ <"$dir/.batch/manifest" && [[ $(modified "$name") != "$bytes,$was" ]]; then
             why="$TRACES/$name.cf was changed while its results were made"

@@ -562,6 +562,32 @@ kill_all() {
     [[ $(stat -c %y out/sort-0/curve.csv) != "$(<before)" ]]
 }
 
+@test "what is made on the way to a result and is kept is made anew as well, also when that is taken up" {
+    few 1
+    cat >steps.mk <<END
+include stored.mk
+RESULTS := pages.csv
+BY      ?= page
+\$(OUT)/%/pages.csv: \$(OUT)/%/ranked.txt
+	cat \$< \$(to)
+\$(OUT)/%/ranked.txt: \$(FOLDER)/%.cf
+	@mkdir -p \$(@D)
+	cf-resolve -q \$< | cf-rank -q --csv --by \$(BY) \$(to); [ ! -e $T/stop ]
+.SECONDARY:
+END
+    PAGES=$T/steps.mk
+    batch
+    cmp out/sort-0/pages.csv "$D/plain/sort-0/pages.csv"
+    batch BY=function
+    [[ $(head -n 1 out/sort-0/pages.csv) == rank,function,* ]]
+    touch stop
+    run -2 batch
+    rm stop out/sort-0/.batch/failed
+    echo half >out/sort-0/ranked.txt
+    batch
+    cmp out/sort-0/pages.csv "$D/plain/sort-0/pages.csv"
+}
+
 @test "files of the user in the folder of results stay" {
     few 1
     mkdir -p out/sort-0
