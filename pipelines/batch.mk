@@ -65,7 +65,7 @@ GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)
     $(foreach v,$(NAMED),$(if $(findstring environment,$(origin $v)),$v)))
 OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NAME
 export BATCH_GIVEN := $(subst $(newline), ,$(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$($v))))
-export BATCH_FILES := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(wildcard $($v)))
+export BATCH_FILES := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call named,$($v)))
 # how a worker is started on another machine; to its make a dollar sign is one of two
 export BATCH_WORKER = cd $(call quoted,$(CURDIR)) && exec make -s --no-print-directory -f $(SCRIPTS)batch.mk \
     $(foreach v,$(filter-out LAUNCH NAME,$(GIVEN)),$(call quoted,$v=$(subst $$,$$$$,$($v)))) LAUNCH=

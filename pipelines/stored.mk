@@ -74,8 +74,10 @@ results: $$(refused) $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
 	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
 included = $(filter-out $(SELF) $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))
+# named TEXT: the files in it, also quoted, or in options such as --machine=FILE and -mFILE
+named = $(wildcard $(1) $(patsubst -m%,%,$(subst =, ,$(subst ',,$(subst ",,$(1))))))
 files:
-	$(info $(wildcard $(included) $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(SELF) $(included)),$($v))))@:
+	$(info $(wildcard $(included)) $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(SELF) $(included)),$(call named,$($v))))@:
 # A machine that went down may have kept a new name and lost the bytes.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \

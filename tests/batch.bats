@@ -338,6 +338,17 @@ END
     sed -i s/4KiB/8KiB/ m.yaml
     PAGES=$T/misses.mk run -0 batch OUT="$T/m" MACHINE="$T/m.yaml"
     run ! cmp before m/sort-0/misses.csv
+    # in one word with its option
+    sed 's/-m [^ ]*/$(OPTIONS)/' misses.mk >options.mk
+    local o
+    for o in --machine= -m "--machine '"; do
+        sed -i s/8KiB/4KiB/ m.yaml
+        PAGES=$T/options.mk run -0 batch OUT="$T/o" OPTIONS="$o$T/m.yaml${o//[^\']/}"
+        cp o/sort-0/misses.csv before
+        sed -i s/4KiB/8KiB/ m.yaml
+        PAGES=$T/options.mk run -0 batch OUT="$T/o" OPTIONS="$o$T/m.yaml${o//[^\']/}"
+        run ! cmp before o/sort-0/misses.csv
+    done
     # one that the recipe's own variable names
     sed -i '1i MACHINE ?= $(dir $(firstword $(MAKEFILE_LIST)))m.yaml' misses.mk
     PAGES=$T/misses.mk run -0 batch OUT="$T/m"
