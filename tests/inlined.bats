@@ -109,6 +109,16 @@ clang -g -gsplit-dwarf
 END
 }
 
+@test "split debug information that is not there, or is of another build, is told: inlined functions are not known" {
+    recorded gcc -g -gsplit-dwarf
+    rm *.dwo
+    run -0 cf-resolve -o r.cf t.cf
+    has ".dwo: not there, or of another build: code that was inlined from this split debug information counts for the"
+    [[ $(by_function) == $'leaf,1000\nwork,3000' ]] || fail "$(by_function)"
+    run -0 cf-resolve -q -o r.cf t.cf
+    is ""
+}
+
 @test "without debug information: the function that contains the instruction" {
     recorded gcc -g0
     run -0 folded

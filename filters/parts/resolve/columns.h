@@ -63,6 +63,8 @@ struct state {
     uint64_t changed; /* since they are another build than was recorded, */
     uint64_t missing; /* and since they are not there, the first of them: */
     char *gone;
+    uint64_t parts; /* of split debug information that are not there, the first of them: */
+    char *part;
     int named;        /* an earlier cf-resolve has given names, which are made anew */
     uint64_t reached; /* time of the last access of the frames before */
 };

@@ -38,11 +38,20 @@ static void missing(void *state, const char *file)
         s->gone = cf_need(s->tool, strdup(file));
 }
 
+static void part(void *state, const char *file)
+{
+    struct state *s = state;
+
+    if (!s->parts++)
+        s->part = cf_need(s->tool, strdup(file));
+}
+
 void files_tell(struct state *s, struct where *where)
 {
     where->refused = refused;
     where->changed = changed;
     where->missing = missing;
+    where->part = part;
     where->arg = s;
 }
 
@@ -62,8 +71,17 @@ void files_rest(struct state *s)
                 s->missing > 1 ? cf_tool_text(s->tool, ", and %llu more files",
                                               (unsigned long long)s->missing - 1)
                                : "");
+    if (s->parts && !s->tool->quiet)
+        cf_warn(s->tool,
+                "%s%s: not there, or of another build: code that was inlined from this split debug "
+                "information counts for the functions that contain it",
+                s->part,
+                s->parts > 1 ? cf_tool_text(s->tool, ", and %llu more files",
+                                            (unsigned long long)s->parts - 1)
+                             : "");
     if (s->named && (s->missing || s->changed))
         cf_warn(s->tool, "the input had names from an earlier cf-resolve; those of files that are "
                          "not there, or are another build, are lost in the output");
     free(s->gone);
+    free(s->part);
 }

@@ -29,6 +29,9 @@ struct where {
     void (*changed)(void *arg, const char *file);
     /* The same of a file that is not there. */
     void (*missing)(void *arg, const char *file);
+    /* The file of a part of split debug information (-gsplit-dwarf) that is not there, or is of
+       another build, when code of it is asked for. */
+    void (*part)(void *arg, const char *file);
     void *arg;
     __attribute__((noreturn)) void (*no_memory)(void); /* where libdw cannot go on */
 };

@@ -55,8 +55,11 @@ static void read_units(struct symbols *s)
         *u = (struct unit){.die = *cu, .lines = *cu};
         /* Of a split unit, the functions stand in a file of their own. */
         if (dwarf_cu_info(cu->cu, NULL, &type, &whole, &split, NULL, NULL, NULL) == 0 &&
-            type == DW_UT_skeleton && split.addr)
-            u->die = split;
+            type == DW_UT_skeleton) {
+            u->lacks = !split.addr;
+            if (split.addr)
+                u->die = split;
+        }
         add_ranges(&s->unit_spans, &u->lines, (uint32_t)s->unit_count, 0);
         s->unit_count++;
     }
@@ -88,6 +91,16 @@ static void collect_functions(struct unit *u, Dwarf_Die *parent, unsigned depth)
     } while (dwarf_siblingof(&die, &die) == 0);
 }
 
+static void tell_part(struct symbols *s, Dwarf_Die *die)
+{
+    Dwarf_Attribute attr;
+
+    if (!dwarf_attr(die, DW_AT_dwo_name, &attr) && !dwarf_attr(die, DW_AT_GNU_dwo_name, &attr))
+        return;
+    const char *part = dwarf_formstring(&attr);
+    s->where->part(s->where->arg, part ? part : s->file);
+}
+
 /* The unit that holds the address of the debug information. */
 static struct unit *unit_at(struct symbols *s, uint64_t address)
 {
@@ -98,6 +111,8 @@ static struct unit *unit_at(struct symbols *s, uint64_t address)
     struct unit *u = &s->units[span->unit];
     if (!u->read) {
         u->read = 1;
+        if (u->lacks)
+            tell_part(s, &u->die);
         collect_functions(u, &u->die, 0);
         spans_disjoin(&u->functions);
     }

@@ -34,7 +34,7 @@ struct spans {
 struct unit {
     Dwarf_Die die, lines; /* where functions stand, where the line table does */
     struct spans functions;
-    int read;
+    int read, lacks; /* lacks: the functions' file was not found */
 };
 
 struct texts {
