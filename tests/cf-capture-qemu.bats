@@ -496,6 +496,32 @@ END2
     [ "$(wc -l <b)" = 2668 ]
 }
 
+@test "a child that has a child, as of a shell, runs to its end" {
+    needs x86_64
+    cat >nested.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int x[1000];
+static int deeper(int depth)
+{
+    int status = 0;
+
+    if (depth && fork() == 0) {
+        for (int i = 0; i < 1000; i++) /* code that is new to the emulator */
+            x[i] = depth;
+        _exit(deeper(depth - 1));
+    }
+    if (depth)
+        wait(&status);
+    return WEXITSTATUS(status) + 1;
+}
+int main(void) { return deeper(3); }
+END
+    cc -O1 -o nested nested.c
+    run -4 timeout -s KILL 100 cf-capture-qemu -o t.cf ./nested
+    is "cf-capture-qemu: 3 child processes were not recorded"
+}
+
 @test "the program's own status and streams" {
     needs arm
     run -5 --separate-stderr bash -c "echo hello | cf-capture-qemu -q -o t.cf '$P/arm' echo"

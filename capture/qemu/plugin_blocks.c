@@ -359,11 +359,12 @@ static void in_parent(void)
 /* A child is not recorded: its words go nowhere, and it must not touch what the parent uses. */
 static void in_child(void)
 {
-    static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_mutex_t own;
 
     if (!cfq_system && !__atomic_load_n(&cfq_shared->stop, __ATOMIC_ACQUIRE))
         __atomic_fetch_add(&cfq_shared->forked, 1, __ATOMIC_RELAXED);
     lock = &own;
+    pthread_mutex_init(lock, NULL); /* a child of a child has it locked, by before_fork() */
     recording = 0;
     thread_id = 0;
     for (unsigned i = 0; i < CFQ_SLOTS; i++) {
