@@ -295,6 +295,8 @@ static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char
 
     if (children && !t->quiet)
         cf_warn(t, "%u child process%s not recorded", children, children > 1 ? "es were" : " was");
+    if (cfq_reader_left(d) && !t->quiet)
+        cf_warn(t, "the program was replaced by another one, which was not recorded");
     if (cf_decode_trouble(decode)) {
         cf_warn(t, "%s", cf_decode_trouble(decode));
         return cf_decode_was_refused(decode) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;

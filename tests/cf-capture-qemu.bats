@@ -522,6 +522,35 @@ END
     is "cf-capture-qemu: 3 child processes were not recorded"
 }
 
+@test "a program that changes to another one: that this was not recorded is told, unless it failed" {
+    needs x86_64
+    cat >changes.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char *const words[] = {"true", 0};
+
+    execv("/nowhere/true", words);
+    if (vfork() == 0) {
+        execv("/bin/true", words);
+        _exit(1);
+    }
+    wait(0);
+    if (argc > 1)
+        execv("/bin/true", words);
+    return 0;
+}
+END
+    cc -O1 -w -o changes changes.c
+    run -0 cf-capture-qemu -o t.cf ./changes
+    is "cf-capture-qemu: 1 child process was not recorded"
+    run -0 cf-capture-qemu -o t.cf ./changes yes
+    has "cf-capture-qemu: the program was replaced by another one, which was not recorded"
+    run -0 cf-capture-qemu -q -o t.cf ./changes yes
+    is ""
+}
+
 @test "the program's own status and streams" {
     needs arm
     run -5 --separate-stderr bash -c "echo hello | cf-capture-qemu -q -o t.cf '$P/arm' echo"

@@ -45,7 +45,8 @@ int cfq_put(struct slot *s, unsigned vcpu, enum cf_wire_event type, const void *
             const char *name);
 /* Everything of a thread is queued and its block given back. */
 void cfq_leave(unsigned vcpu);
-void cfq_blind(void); /* what is mapped could not be seen: the reader is to say so */
+void cfq_left(int begun); /* it asks to be replaced by another program, or that failed */
+void cfq_blind(void);     /* what is mapped could not be seen: the reader is to say so */
 
 /* plugin_maps.c */
 void cfq_maps_install(const char *target); /* before the program is loaded */

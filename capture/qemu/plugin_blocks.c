@@ -346,6 +346,12 @@ void cfq_blind(void)
 
 /* ---- processes ---- */
 
+void cfq_left(int begun)
+{
+    if (!stopped())
+        __atomic_store_n(&cfq_shared->left, begun, __ATOMIC_RELAXED);
+}
+
 static void before_fork(void)
 {
     pthread_mutex_lock(lock);

@@ -42,26 +42,26 @@ struct calls {
     const char *target;
     int narrow;                                     /* addresses of 32 bits */
     int brk, mmap, mmap2, munmap, mremap, mprotect; /* -1: there is none */
-    int clone, prctl, shmat, shmdt;
+    int clone, prctl, shmat, shmdt, execve, execveat;
 };
 
 /* Numbers of system calls, from each architecture's kernel headers. */
 static const struct calls known[] = {
-    {"aarch64", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
-    {"aarch64_be", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
-    {"arm", 1, 45, -1, 192, 91, 163, 125, 120, 172, 305, 306},
-    {"armeb", 1, 45, -1, 192, 91, 163, 125, 120, 172, 305, 306},
-    {"riscv32", 1, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
-    {"riscv64", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197},
-    {"x86_64", 0, 12, 9, -1, 11, 25, 10, 56, 157, 30, 67},
-    {"i386", 1, 45, -1, 192, 91, 163, 125, 120, 172, 397, 398},
-    {"sparc", 1, 17, 71, 56, 73, 250, 74, 217, 147, 397, 398},
-    {"sparc32plus", 1, 17, 71, 56, 73, 250, 74, 217, 147, 397, 398},
-    {"sparc64", 0, 17, 71, -1, 73, 250, 74, 217, 147, 397, 398},
-    {"ppc", 1, 45, 90, 192, 91, 163, 125, 120, 171, 397, 398},
-    {"ppc64", 0, 45, 90, -1, 91, 163, 125, 120, 171, 397, 398},
-    {"ppc64le", 0, 45, 90, -1, 91, 163, 125, 120, 171, 397, 398},
-    {"s390x", 0, 45, -1, -1, 91, 163, 125, -1, 172, 397, 398},
+    {"aarch64", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197, 221, 281},
+    {"aarch64_be", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197, 221, 281},
+    {"arm", 1, 45, -1, 192, 91, 163, 125, 120, 172, 305, 306, 11, 387},
+    {"armeb", 1, 45, -1, 192, 91, 163, 125, 120, 172, 305, 306, 11, 387},
+    {"riscv32", 1, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197, 221, 281},
+    {"riscv64", 0, 214, 222, -1, 215, 216, 226, 220, 167, 196, 197, 221, 281},
+    {"x86_64", 0, 12, 9, -1, 11, 25, 10, 56, 157, 30, 67, 59, 322},
+    {"i386", 1, 45, -1, 192, 91, 163, 125, 120, 172, 397, 398, 11, 358},
+    {"sparc", 1, 17, 71, 56, 73, 250, 74, 217, 147, 397, 398, 59, 350},
+    {"sparc32plus", 1, 17, 71, 56, 73, 250, 74, 217, 147, 397, 398, 59, 350},
+    {"sparc64", 0, 17, 71, -1, 73, 250, 74, 217, 147, 397, 398, 59, 350},
+    {"ppc", 1, 45, 90, 192, 91, 163, 125, 120, 171, 397, 398, 11, 362},
+    {"ppc64", 0, 45, 90, -1, 91, 163, 125, 120, 171, 397, 398, 11, 362},
+    {"ppc64le", 0, 45, 90, -1, 91, 163, 125, 120, 171, 397, 398, 11, 362},
+    {"s390x", 0, 45, -1, -1, 91, 163, 125, -1, 172, 397, 398, 11, 354},
 };
 
 struct mapping {
@@ -285,6 +285,8 @@ void cfq_maps_called(struct slot *s, int64_t number, const uint64_t *argument)
 {
     for (unsigned i = 0; i < 6; i++)
         s->argument[i] = calls && calls->narrow ? argument[i] & UINT32_MAX : argument[i];
+    if (calls && (number == calls->execve || number == calls->execveat))
+        cfq_left(1);
     if (calls && number == calls->shmdt) /* it does not say how many */
         s->argument[1] = attached(s->argument[0]);
 }
@@ -347,6 +349,8 @@ void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t re
     uint64_t address = (uint64_t)result;
     uint32_t perms = (uint32_t)a[2] & (PERM_R | PERM_W | PERM_X);
 
+    if (calls && (number == calls->execve || number == calls->execveat))
+        cfq_left(0);
     if (!calls || (result < 0 && result >= -4095))
         return;
     if (calls->narrow)

@@ -58,7 +58,8 @@ struct cfq_shared {
     uint64_t lost;    /* plugin: blocks of words that found no room */
     uint64_t code;    /* plugin: where the program's first segment with code is, 0: unknown */
     uint32_t forked;  /* plugin: children, which are not recorded */
-    uint8_t pad1[28];
+    uint32_t left;    /* plugin: the program is being replaced by another, or was */
+    uint8_t pad1[24];
 
     uint32_t head;   /* reader: entries read; futex */
     uint32_t stop;   /* reader: record no more */

@@ -280,6 +280,11 @@ unsigned cfq_reader_children(const struct cfq_reader *d)
     return __atomic_load_n(&d->shared->forked, __ATOMIC_RELAXED);
 }
 
+int cfq_reader_left(const struct cfq_reader *d)
+{
+    return (int)__atomic_load_n(&d->shared->left, __ATOMIC_RELAXED);
+}
+
 struct cf_decode *cfq_reader_decoder(struct cfq_reader *d)
 {
     return &d->decode;

@@ -48,6 +48,7 @@ void cfq_reader_finish(struct cfq_reader *d);
 int cfq_reader_begun(const struct cfq_reader *d);         /* the plugin was loaded */
 int cfq_reader_ran(const struct cfq_reader *d);           /* and the program began to run */
 unsigned cfq_reader_children(const struct cfq_reader *d); /* which are not recorded */
+int cfq_reader_left(const struct cfq_reader *d);          /* another program took its place */
 void cfq_reader_close(struct cfq_reader *d);
 
 /* A mapping that is known otherwise (from an ELF file), before the emulator runs. */
