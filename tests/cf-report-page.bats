@@ -195,6 +195,30 @@ END
     cf-report -q -m "$M" a.cf | same - <(cf-report -q -m "$M" - <a.cf)
 }
 
+@test "a recording that failed: no page of an older one by that name; of one that was cut off what there is" {
+    in_emulation "Valgrind does not run, nor what cf-report records with"
+    printf 'int main(void) { return 0; }\n' >none.c
+    gcc -O1 -o none none.c
+    run -0 --separate-stderr cf-report -q -m "$M" --record kept.cf -- ./none
+    cp kept.cf before.cf
+    run -127 --separate-stderr cf-report -q -m "$M" --record kept.cf -- ./missing
+    [[ -z $output ]] || fail "$output"
+    cmp kept.cf before.cf
+    # a program with threads may end with 3
+    printf '#include <pthread.h>\nstatic void *f(void *p) { return p; }\nint main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 3; }\n' >three.c
+    gcc -O1 -pthread -o three three.c
+    run -3 --separate-stderr cf-report -q -m "$M" --cores 2 --record kept.cf -- ./three
+    has './three' "$output"
+    [[ $(id -u) == 0 ]] || skip "only root may mount a small file system"
+    mkdir small
+    # shellcheck disable=SC2016 # the inner shell's
+    TMPDIR=$PWD/small run -3 --separate-stderr unshare -m --propagation private bash -c '
+        mount -t tmpfs -o size=300k none small || exit 77
+        cf-report -q -m "$1" -- bash -c "for i in {1..20000}; do :; done"; status=$?; ls small >left; exit $status' bash "$M"
+    has 'the recording is damaged: ' "$output"
+    [[ ! -s left ]] || fail "$(<left)"
+}
+
 @test "what is no recording of accesses gives one message and no page" {
     printf 'snapshot,set,way,addr\n1,0,0,64\n' >l.csv
     cf-capture csv -q --table line l.csv >lines.cf

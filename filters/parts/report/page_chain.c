@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "filters/parts/report/page.h"
@@ -48,12 +49,28 @@ static const char *make_temporary(const struct cf_tool *t)
     return temporary;
 }
 
-/* The program's own standard input and output stay its own. */
-static void record(struct page *p, const char *file)
+/* Whether the file is there and no more what it was. */
+static int is_new(const char *file, const struct stat *was)
 {
+    struct stat now;
+
+    return stat(file, &now) == 0 &&
+           (!S_ISREG(now.st_mode) || now.st_ino != was->st_ino || now.st_dev != was->st_dev ||
+            now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != was->st_mtim.tv_nsec);
+}
+
+/* Returns where the recording is: where it was cut off, beside the file, of which an older one is
+   another recording. The program's own standard input and output stay its own. */
+static const char *record(struct page *p, const char *file)
+{
+    const char *partial = cf_tool_text(p->tool, "%s.partial", file);
+    struct stat was = {0}, was_partial = {0};
     unsigned count = 0, n = 0;
     const char **words;
 
+    (void)stat(file, &was); /* all 0 where there is none */
+    (void)stat(partial, &was_partial);
     while (p->o.command[count])
         count++;
     words = cf_tool_room(p->tool, count + 8, sizeof *words);
@@ -66,9 +83,17 @@ static void record(struct page *p, const char *file)
     words[n++] = "--";
     memcpy(words + n, p->o.command, count * sizeof *words);
     p->tool->status = cf_chain_run(p->tool, words); /* the program's, whatever that is */
-    if (p->tool->status && access(file, R_OK) == 0)
+    if (!is_new(file, &was)) {
+        if (!is_new(partial, &was_partial))
+            exit(p->tool->status ? p->tool->status : CF_EXIT_ENVIRONMENT);
+        /* what goes with the program, goes with it in part, too */
+        if (file != temporary || rename(partial, file) != 0)
+            file = partial;
+    }
+    if (p->tool->status)
         cf_warn(p->tool, "the recording ended with status %d: the page is of what there is",
                 p->tool->status);
+    return file;
 }
 
 /* Names for threads that are to stand side by side, which takes a file that can be read at several
@@ -85,8 +110,9 @@ static const char *resolve(const struct page *p, const char *file)
     fflush(stdout);
     if (dup2(to, STDOUT_FILENO) < 0)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", name, strerror(errno));
-    cf_tool_note(p->tool, cf_chain_run(p->tool, (const char *[]){"cf-resolve", file, NULL}));
-    if (p->tool->status == CF_EXIT_ENVIRONMENT)
+    const int status = cf_chain_run(p->tool, (const char *[]){"cf-resolve", file, NULL});
+    cf_tool_note(p->tool, status);
+    if (status == CF_EXIT_ENVIRONMENT)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT,
                "no names for the threads that are to stand side by side: the variable TMPDIR names "
                "a folder with room");
@@ -105,7 +131,7 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
 
     if (p->o.command) {
         file = p->o.record ? p->o.record : make_temporary(p->tool);
-        record(p, file);
+        file = record(p, file);
     } else if (!strcmp(file, "-")) {
         struct cf_chain cat = {.tool = p->tool};
 
