@@ -83,6 +83,14 @@ END
     run -0 cf-clash --lines 2 n.cf
     is 'observed,interfering,active_set_excess,reused_set_eviction
 n,n,0.500000,0.250000'
+    # of profiles likewise
+    cf-sets --lines 2 n.cf >n.csv
+    run -0 cf-clash n.csv
+    is 'observed,interfering,active_set_excess,reused_set_eviction
+n,n,0.500000,0.250000'
+    cf-sets s.cf >s.csv
+    run -0 --separate-stderr cf-clash s.csv
+    [[ ${lines[1]} == s,s,0.000000,0.0078* ]]
 }
 
 @test "a line that several processes of the program map, or one of them twice, is one line" {

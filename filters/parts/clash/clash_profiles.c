@@ -6,8 +6,8 @@
  * snapshot. Of a stream, all processes that are known make up the program, since one program may be
  * several processes: what any of them has counts once; lines without an owner (pid 0) are the
  * system's, unless all are. CSV has each process alone: these are added up. It goes through libcsv;
- * a field that is no number is reported with its row. Memory: 16 bytes a snapshot, and for a stream
- * what census.h says.
+ * a field that is no number is reported with its row. Memory: 16 bytes a snapshot, 32 while CSV is
+ * read, and for a stream what census.h says.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -115,9 +115,10 @@ void read_stream(struct clash *c, struct profile *p, char *file)
 /* What rows of a file are added to. */
 struct adding {
     struct clash *c;
-    const char *name; /* of the file */
-    unsigned warned;  /* wrong rows that were reported */
-    struct profile *p;
+    const char *name;           /* of the file */
+    unsigned warned;            /* wrong rows that were reported */
+    struct profile *p, unknown; /* unknown: of lines without an owner, snapshot by snapshot */
+    int known;                  /* some rows are of processes */
     double snapshot, level;
     int shared;     /* several processes of a snapshot have lines */
     char file[256]; /* of cf-sets: the snapshots' */
@@ -162,6 +163,7 @@ static void take_point(const struct cf_csv *t, void *arg)
 {
     struct adding *a = arg;
     const char *pid = cf_csv_field(t, "pid");
+    struct profile *to = pid && !strcmp(pid, "0") ? &a->unknown : a->p;
     double snapshot, active, reused, level = 0;
 
     check_file(t, a);
@@ -174,18 +176,19 @@ static void take_point(const struct cf_csv *t, void *arg)
         return;
     /* the last level of the hierarchy is the one that programs share */
     if (level > a->level)
-        a->p->count = 0;
+        a->p->count = a->unknown.count = 0;
     if (level < a->level)
         return;
-    if (!a->p->count || snapshot != a->snapshot || level > a->level)
+    if (!a->p->count || snapshot != a->snapshot || level > a->level) {
         add_point(a->c, a->p, 0, 0);
+        add_point(a->c, &a->unknown, 0, 0);
+    }
     a->snapshot = snapshot;
     a->level = level;
-    if (pid && !strcmp(pid, "0"))
-        return;
-    a->shared |= pid && active > 0 && a->p->active[a->p->count - 1] > 0;
-    a->p->active[a->p->count - 1] += active;
-    a->p->reused[a->p->count - 1] += reused;
+    a->known |= to == a->p;
+    a->shared |= pid && active > 0 && to->active[to->count - 1] > 0;
+    to->active[to->count - 1] += active;
+    to->reused[to->count - 1] += reused;
 }
 
 void read_profile(struct clash *c, struct profile *p, const char *file)
@@ -194,6 +197,15 @@ void read_profile(struct clash *c, struct profile *p, const char *file)
     struct adding a = {.c = c, .name = file, .p = p, .level = -1};
 
     cf_csv_read(&c->tool, file, needs, take_point, &a);
+    if (!a.known) {
+        const struct profile none = *p;
+
+        a.unknown.name = p->name;
+        *p = a.unknown;
+        a.unknown = none;
+    }
+    free(a.unknown.active);
+    free(a.unknown.reused);
     if (!p->count)
         cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no snapshots", file);
     if (a.shared && !c->tool.quiet)
