@@ -172,6 +172,13 @@ region,page,runtime_cycles,policy,k
 ,0,23,2,0
 a,0,23,3,0
 END
+    # also where a later one of them counts none
+    two_pages
+    cat in.cf two.cf >mixed.cf
+    run -0 --separate-stderr cf-pages -m m.yaml in.cf -o p.cf
+    [[ -z $stderr ]]
+    run -0 --separate-stderr cf-pages -m m.yaml --mode uncached mixed.cf -o p.cf
+    [[ $(grep -c "does not count instructions" <<<"$stderr") == 1 ]]
 }
 
 @test "pages of another size than the stream states are refused" {

@@ -64,7 +64,7 @@ static void header(struct pages *p, const struct cf_header *h)
         cf_warn(&p->tool, "the stream does not count instructions: cycles are those of accesses "
                           "alone");
     cf_made_pages(&p->tool, h, &page_size);
-    p->warned = 1;
+    p->warned |= !p->counts;
 }
 
 /* The number of a frame, among all; what is new is noted. */
