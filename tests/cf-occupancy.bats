@@ -128,6 +128,12 @@ snapshot,level,cpu,set,way,pid
 END
     cf-occupancy -q cores.cf >out.csv
     [[ $(column share out.csv | tr '\n' ' ') == '0.250000 0.125000 ' ]]
+    # another stream has its own
+    printf 'snapshot,level,cpu,set,way,pid\n1,1,0,0,0,7\n' | stream one.cf -t line --with snapshot=snapshots.csv
+    cf-occupancy -q cores.cf one.cf cores.cf >out.csv
+    [[ $(column share out.csv | tr '\n' ' ') == '0.250000 0.125000 0.250000 0.250000 0.125000 ' ]]
+    cf-sets -q cores.cf one.cf >out.csv
+    [[ $(column active_quota out.csv | tr '\n' ' ') == '0.250000000 0.125000000 0.250000000 ' ]]
 }
 
 @test "snapshots that nobody announced, without a level: shares need --lines" {

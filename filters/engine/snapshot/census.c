@@ -33,7 +33,9 @@ struct cf_census_level {
     struct cf_listing *listing;
     struct counter *counter; /* of each group */
     size_t room;
-    struct cf_groups *cpus;
+    struct cf_groups *cpus; /* of the caches that the segment's lines name so far */
+    uint32_t *caches;       /* how many these are, by segment */
+    size_t segments;
 };
 
 /* ---- one snapshot of a level ---- */
@@ -68,6 +70,7 @@ static void level_free(struct cf_census_level *l)
     cf_listing_free(l->listing);
     cf_lineset_free(l->lines);
     free(l->counter);
+    free(l->caches);
     free(l);
 }
 
@@ -88,6 +91,21 @@ static struct cf_census_level *level_new(const struct cf_census *c)
     return l;
 }
 
+/* Its caches are not those of the segment before. 0, or -1 without memory. */
+static int begin_segment(struct cf_census_level *l, uint32_t segment)
+{
+    if (cf_array_cleared(&l->caches, &l->segments, segment + (size_t)1, sizeof *l->caches) != 0)
+        return CF_CENSUS_NO_MEMORY;
+    if (cf_groups_count(l->cpus)) {
+        cf_groups_free(l->cpus);
+        l->cpus = cf_groups_new();
+    }
+    if (l->lines)
+        cf_lineset_next(l->lines); /* nothing was before the first of a segment */
+    l->segment = segment;
+    return l->cpus ? 0 : CF_CENSUS_NO_MEMORY;
+}
+
 static int begin(struct cf_census *c, const struct cf_snapshot *s)
 {
     struct cf_census_level *l = c->level[s->level];
@@ -100,12 +118,11 @@ static int begin(struct cf_census *c, const struct cf_snapshot *s)
     cf_listing_next(l->listing);
     if (l->lines)
         cf_lineset_next(l->lines);
-    if (l->lines && l->segment != s->segment)
-        cf_lineset_next(l->lines); /* nothing was before the first of a segment */
+    if (l->segment != s->segment && (bad = begin_segment(l, s->segment)) != 0)
+        return bad;
     if (cf_array_room(&c->snapshot, &c->snapshot_room, c->snapshots + 1, sizeof *c->snapshot) != 0)
         return CF_CENSUS_NO_MEMORY;
     l->open = 1;
-    l->segment = s->segment;
     l->snapshot = c->snapshots;
     c->snapshot[c->snapshots++] = (struct cf_census_snapshot){.is = *s};
     return 0;
@@ -250,6 +267,7 @@ static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct c
         bad = number_groups(c, f, s->segment, from, n);
         if (!bad && cpu)
             bad = number(l->cpus, cpu, from, n, c->cpu);
+        l->caches[s->segment] = cf_groups_count(l->cpus);
         if (c->named)
             name_lines(c, from, n);
         if (!bad && l->lines) {
@@ -379,7 +397,7 @@ struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group
 uint64_t cf_census_room(const struct cf_census *c, const struct cf_snapshot *s)
 {
     const struct cf_census_level *l = c->level[s->level];
-    const uint32_t caches = l ? cf_groups_count(l->cpus) : 0;
+    const uint32_t caches = l ? l->caches[s->segment] : 0;
     uint64_t all = (uint64_t)s->sets * s->ways;
 
     return __builtin_mul_overflow(all, caches ? caches : 1, &all) ? 0 : all;

@@ -98,7 +98,7 @@ int cf_census_rank(const struct cf_census *c, int level, uint32_t *order,
                    uint64_t *total) CF_MUST_CHECK;
 
 /* Lines that all caches of a level hold in a snapshot: sets * ways * the caches that the lines of
-   the level name by their cpu in the whole stream (one where they name none). 0 when the snapshot
+   the level name by their cpu in its segment (one where they name none). 0 when the snapshot
    has no geometry. */
 uint64_t cf_census_room(const struct cf_census *c, const struct cf_snapshot *s);
 
