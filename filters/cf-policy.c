@@ -179,6 +179,8 @@ static int take_snapshot(struct work *w)
     struct cf_snaps *s = w->snaps;
     const int flushed = s->info_before.mode & CF_MODE_FLUSH;
 
+    if (s->first)
+        cf_placement_forget(&w->placement);
     /* after a flush every line fills an invalid way */
     if (!s->first && !flushed &&
         cf_placement_add(&w->placement, &s->before, &s->now, w->o.filtered) != 0)

@@ -283,6 +283,17 @@ choices() {
     gives successive_choices 'not independent'
 }
 
+@test "ways: a step is from one decision to the next of its own recording" {
+    # 12 decisions that go around 4 ways are 11 steps of one; in two recordings 22, each of which adds 3
+    awk 'BEGIN { print "snapshot,set,way,phys"; for (s = 1; s <= 13; s++) {
+        line[(s + 2) % 4] = s; for (w = 0; w < 4; w++) print s ",0," w "," (line[w] ? 64 * line[w] : 6400 * (w + 1)) } }' |
+        stream around.cf -t line
+    cf-policy -q around.cf around.cf >out
+    gives decisions 24
+    gives way_chi_squared 0.000
+    gives step_chi_squared 66.000
+}
+
 @test "ways: a choice that is skewed as in the paper is not uniform, the same without skew is" {
     local p
     choices skewed 800 >s.cf

@@ -93,9 +93,13 @@ static void slow_placement(struct cf_placement *p, int marked)
     for (int i = 0; i < CACHES * SETS; i++)
         last[i] = -1;
     for (int s = 1; s < SNAPS; s++)
-        for (int set = 0; set < CACHES * SETS && !first_of_segment(s); set++) {
+        for (int set = 0; set < CACHES * SETS; set++) {
             int fresh = 0, others = 0, filled = 0, way = 0;
 
+            if (first_of_segment(s)) {
+                last[set] = -1;
+                continue;
+            }
             for (int w = 0; w < WAYS; w++) {
                 const int i = set * WAYS + w;
                 const int other = marked && !marks[s][i];
@@ -215,8 +219,11 @@ static void take(struct cf_snaps *s)
     if (cf_survivors_add(found, &s->before, &s->now, rounds_of(n)) ||
         cf_survivors_add(named, &s->before, &s->now, rounds_of(n)))
         good_tables = 0;
-    if (s->first)
+    if (s->first) {
+        cf_placement_forget(&all);
+        cf_placement_forget(&marked);
         return;
+    }
     if (cf_placement_add(&all, &s->before, &s->now, 0) ||
         cf_placement_add(&marked, &s->before, &s->now, 1))
         good_tables = 0;

@@ -76,6 +76,12 @@ int cf_placement_add(struct cf_placement *p, const struct cf_tags *before,
     return 0;
 }
 
+void cf_placement_forget(struct cf_placement *p)
+{
+    if (p->last)
+        memset(p->last, 0, p->sets * sizeof *p->last);
+}
+
 void cf_placement_free(struct cf_placement *p)
 {
     free(p->last);

@@ -36,6 +36,8 @@ struct cf_placement {
    others evict as well. -1 without memory. */
 int cf_placement_add(struct cf_placement *p, const struct cf_tags *before,
                      const struct cf_tags *now, int marked) CF_MUST_CHECK;
+/* Another segment begins: what its sets decide is no step from what those before did. */
+void cf_placement_forget(struct cf_placement *p);
 void cf_placement_free(struct cf_placement *p);
 
 /* Are all ways chosen equally often? Is a decision independent of the one before in its set? */
