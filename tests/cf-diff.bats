@@ -242,6 +242,9 @@ END
     printf 'snapshot,cpu,set,way,phys\n1,1,0,0,0x80\n1,2,0,0,0xc0\n1,0,0,0,0x40\n' | stream b.cf -t line
     [[ $(cf-diff --against b.cf a.cf | tail -n 1 | cut -d, -f6-13) == 2,3,2,0,0,0,1,1 ]]
     [[ $(cf-diff --against a.cf b.cf | tail -n 1 | cut -d, -f6-13) == 3,2,2,0,0,1,0,1 ]]
+    # those of another stream are no caches of this one
+    printf 'snapshot,cpu,set,way,phys\n1,1,0,0,0x80\n2,1,0,1,0x80\n' | stream c.cf -t line
+    [[ $(cf-diff b.cf c.cf | tail -n 1 | cut -d, -f5-14) == 2,1,1,0,0,1,0,0,2,100.0000 ]]
 }
 
 @test "standard input cannot be both streams" {
@@ -265,6 +268,8 @@ END
         [[ $by == *2.cf ]] || run -0 --separate-stderr cf-diff $by 1.cf 2.cf
         [[ ! $by || $by == *2.cf ]] || has "is of a cache of 4 sets and 2 ways" "$stderr"
     done
+    # each is a share of its own cache
+    [[ $(cf-diff 1.cf 2.cf 3.cf | cut -d, -f5 | tr '\n' ' ') == 'lines 4 8 4 ' ]]
     run -0 --separate-stderr cf-diff --against 3.cf 1.cf
     [[ ! $stderr ]]
     run -0 --separate-stderr cf-clash 1.cf 3.cf

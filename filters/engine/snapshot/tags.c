@@ -17,7 +17,8 @@ struct cf_snaps_own {
     int open;      /* `now` is being filled */
     int delivered; /* `now` was handed out */
     uint32_t cpu[CF_TAGS_CACHES];
-    uint32_t caches;              /* numbered so far */
+    uint32_t caches;              /* numbered so far in the segment */
+    uint32_t sets, ways;          /* the greatest so far, where a snapshot states none */
     const struct cf_frame *frame; /* at hand, and its columns */
     int late;                     /* those of names that were not asked for came too */
     const uint32_t *set, *way, *cpus, *pid;
@@ -174,10 +175,12 @@ static int room(struct cf_snaps *s, uint64_t caches, uint64_t sets, uint64_t way
 
 static void extend(struct cf_snaps *s, uint32_t sets, uint32_t ways)
 {
-    if (sets > s->now.sets)
-        s->now.sets = s->before.sets = sets;
-    if (ways > s->now.ways)
-        s->now.ways = s->before.ways = ways;
+    struct cf_snaps_own *o = s->own;
+
+    s->now.sets = sets > s->now.sets ? sets : s->now.sets;
+    s->now.ways = ways > s->now.ways ? ways : s->now.ways;
+    o->sets = s->now.sets > o->sets ? s->now.sets : o->sets;
+    o->ways = s->now.ways > o->ways ? s->now.ways : o->ways;
 }
 
 static void clear(struct cf_tags *t)
@@ -330,25 +333,32 @@ static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
 /* Opens a snapshot: -1 without memory. */
 static int begin(struct cf_snaps *s, const struct cf_snapshot *is)
 {
+    const uint32_t sets = s->own->sets, ways = s->own->ways;
+    int r = 1;
+
     s->info = *is;
     s->own->open = 1;
-    if (s->info.sets && s->info.ways) {
-        const int r = room(s, 1, s->info.sets, s->info.ways, 1);
-
-        if (r < 0)
-            return -1;
-        /* an invalid geometry is ignored: that of the lines is taken */
-        if (r == 0)
-            extend(s, s->info.sets, s->info.ways);
-    }
-    return room(s, 1, 1, 1, 0);
+    s->now.sets = s->now.ways = 0;
+    if (s->info.sets && s->info.ways)
+        r = room(s, 1, s->info.sets, s->info.ways, 1);
+    /* an invalid geometry is ignored: that of the lines is taken */
+    if (r == 0)
+        extend(s, s->info.sets, s->info.ways);
+    else if (r > 0 && (r = room(s, 1, sets, ways, 0)) == 0)
+        extend(s, sets, ways);
+    return r < 0 ? -1 : room(s, 1, 1, 1, 0);
 }
 
+/* The caches of the next one are others. */
 static void end_segment(struct cf_snaps *s)
 {
     s->first = 1;
-    if (s->before.line)
-        clear(&s->before);
+    free_tags(&s->now);
+    free_tags(&s->before);
+    s->before = (struct cf_tags){.cpu = s->own->cpu};
+    s->now = s->before;
+    extend(s, s->own->sets, s->own->ways);
+    s->own->caches = 0;
     s->info_before = (struct cf_snapshot){0};
 }
 
