@@ -8,6 +8,7 @@
  * 150 bytes a line of the cache with a trace (see candidates.h); 43 to 85 bytes for each line
  * that --survivors counts and for each page of the trace. It does not grow with the snapshots.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,11 +175,28 @@ static uint32_t rounds_of(const struct work *w)
 
 /* ---- the loop ---- */
 
+/* Ways of one cache say nothing of another. */
+static void check_cache(struct work *w, const struct cf_snapshot *s)
+{
+    const struct cf_snapshot *first = &w->cache;
+
+    if (!first->segment)
+        w->cache = *s;
+    if (w->differ || cf_snapshot_alike(first, s))
+        return;
+    w->differ = 1;
+    cf_warn(&w->tool,
+            "snapshot %" PRIu32 " is of a cache of %" PRIu32 " sets and %" PRIu32
+            " ways, and is added up with those of one of %" PRIu32 " sets and %" PRIu32 " ways",
+            s->number, s->sets, s->ways, first->sets, first->ways);
+}
+
 static int take_snapshot(struct work *w)
 {
     struct cf_snaps *s = w->snaps;
     const int flushed = s->info_before.mode & CF_MODE_FLUSH;
 
+    check_cache(w, &s->info);
     if (s->first)
         cf_placement_forget(&w->placement);
     /* after a flush every line fills an invalid way */

@@ -294,6 +294,17 @@ choices() {
     gives step_chi_squared 66.000
 }
 
+@test "snapshots of caches of other sizes are added up with a warning" {
+    for ways in 2 4; do
+        printf 'snapshot,time,level,sets,ways\n1,1,2,2,%d\n' $ways >s.csv
+        printf 'snapshot,level,set,way,phys\n1,2,0,0,0x40\n' | stream $ways.cf -t line --with snapshot=s.csv
+    done
+    run -0 --separate-stderr cf-policy 2.cf 2.cf
+    [[ ! $stderr ]] || fail "$stderr"
+    run -0 --separate-stderr cf-policy 2.cf 4.cf 2.cf
+    [[ $(grep -c 'of a cache of 2 sets and 4 ways, and is added up with those of one of 2 sets and 2 ways' <<<"$stderr") == 1 ]]
+}
+
 @test "ways: a choice that is skewed as in the paper is not uniform, the same without skew is" {
     local p
     choices skewed 800 >s.cf

@@ -65,6 +65,8 @@ struct work {
     struct accesses *accesses;
     struct cf_candidates *candidates;
     struct cf_placement placement;
+    struct cf_snapshot cache; /* of the first snapshot */
+    int differ;               /* another one is of another, which was reported */
     uint64_t line_size;
     uint64_t misplaced; /* lines that are not in set (number mod sets) */
     int no_frame;       /* there are lines of which no physical address is known */
