@@ -394,6 +394,15 @@ as_alone() {
     done
     run -0 bash -c "cf-distance part.1 part.2 2>&1 >/dev/null"
     has "$said"
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 512, ways: 2}\n' >m.yaml
+    for program in cf-cache cf-classify; do
+        for part in 1 2; do
+            cf-cat --part $part/2 both.cf | $program --summary -m ./m.yaml --partial >part.$part 2>err
+            [[ ! -s err ]] || fail "$(<err)"
+        done
+        run -0 bash -c "$program --summary -m ./m.yaml part.1 part.2 2>&1 >/dev/null | grep -c '$said'"
+        is 1
+    done
 }
 
 @test "wrong usage" {

@@ -80,9 +80,15 @@ static int has(const struct cf_frame *f, unsigned column)
 
 void cf_pids_check(unsigned *pids, const struct cf_tool *t, const struct cf_frame *f)
 {
-    if (f->table != CF_ACCESS || !f->rows || *pids == CF_PIDS_ANY)
+    if (f->table == CF_ACCESS && f->rows)
+        cf_pids_join(pids, t, has(f, CF_PID));
+}
+
+void cf_pids_join(unsigned *pids, const struct cf_tool *t, int known)
+{
+    if (*pids == CF_PIDS_ANY)
         return;
-    *pids |= has(f, CF_PID) ? 1 : 2;
+    *pids |= known ? 1 : 2;
     if (*pids == CF_PIDS_ANY)
         cf_warn(t, "some accesses have no column pid: they are taken for those of the process that "
                    "comes first; model the inputs that have it and those that do not one by one");

@@ -42,6 +42,8 @@ void cf_processes_join(struct cf_processes *p, const struct cf_tool *t, uint32_t
    matter. */
 enum { CF_PIDS_ANY = 3 };
 void cf_pids_check(unsigned *pids, const struct cf_tool *t, const struct cf_frame *f);
+/* The same of accesses of a part, all of which have pid, or `known` 0: none. */
+void cf_pids_join(unsigned *pids, const struct cf_tool *t, int known);
 
 struct cf_turns {
     unsigned pids;       /* for cf_pids_check(); the caller may set it first */

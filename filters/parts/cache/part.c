@@ -20,6 +20,7 @@
 #include "filters/engine/cache/hierarchy_chunk.h"
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_processes.h"
 
 enum {
     KINDS = 2,
@@ -184,6 +185,7 @@ struct joined {
     struct summary *whole;
     struct cf_chunk *chunk;
     /* of the part at hand */
+    unsigned pids; /* for cf_pids_join(), of all parts */
     uint64_t *key; /* of processes in the whole, by their numbers in the part */
     size_t processes, key_room;
     int nowhere, renumbered;
@@ -252,6 +254,7 @@ static void take_process(struct joined *j, uint64_t pid, uint64_t none)
 
     if (pid >> 32 || none > NO_PROCESS || (!none && j->processes >> (cf_chunk_shift(j->chunk) - 1)))
         damaged(j);
+    cf_pids_join(&j->pids, j->whole->tool, !none);
     if (none) {
         j->nowhere = 1;
     } else {

@@ -15,6 +15,7 @@
 #include "filters/parts/classify/hill.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
+#include "formats/program/cf_processes.h"
 
 struct machine {
     struct hill_joined *all;
@@ -29,6 +30,7 @@ struct hill_joined {
     struct cf_partial *partial;
     struct machine machine[MOST_MACHINES];
     unsigned machines;
+    unsigned pids; /* for cf_pids_join(), of all parts */
     uint64_t addr[PIECE];
     uint8_t op[PIECE], class[PIECE];
     uint32_t pid[PIECE];
@@ -89,6 +91,7 @@ static void take_lines(struct machine *p, const uint64_t *addr, const uint64_t *
     const struct rows in = {
         .rows = n, .addr = all->addr, .op = all->op, .pid = p->processes ? all->pid : NULL};
 
+    cf_pids_join(&all->pids, all->partial->tool, p->processes != 0);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t process = (uint32_t)(key[i] >> 32);
         const unsigned op = (uint8_t)key[i];
