@@ -125,17 +125,19 @@ static uint64_t fact(const struct mrc *m, const struct cf_header *h, const char 
     return n;
 }
 
-/* What the option says, which is reported where it contradicts the fact; else the fact. */
-static uint64_t option_or_fact(struct mrc *m, const struct cf_header *h, uint64_t option,
-                               const char *name, const char *key, uint64_t most)
+/* What the option says, which is reported, once, where it contradicts the fact; else the fact. */
+static uint64_t option_or_fact(const struct mrc *m, const struct cf_header *h, uint64_t option,
+                               const char *name, const char *key, uint64_t most, int *told)
 {
     uint64_t stated;
 
     if (!option)
         return fact(m, h, key, most);
-    if (cf_header_number(h, "dist", key, &stated) > 0 && stated != option && !m->header_seen)
+    if (cf_header_number(h, "dist", key, &stated) > 0 && stated != option && !*told) {
+        *told = 1;
         cf_warn(&m->tool, "%s %llu: the header states of column dist the %s %llu", name,
                 (unsigned long long)option, key, (unsigned long long)stated);
+    }
     return option;
 }
 
@@ -160,8 +162,10 @@ static void check_kind(struct mrc *m, const struct cf_header *h)
 /* Takes in what a header states of column dist; the first one decides on the sizes. */
 static void take_header(struct mrc *m, const struct cf_header *h)
 {
-    uint64_t line = option_or_fact(m, h, m->o.line_size, "--line-size", "line_size", 1 << 30);
-    uint64_t sets = option_or_fact(m, h, m->o.sets, "--sets", "sets", UINT32_MAX), bound = 0;
+    uint64_t line =
+        option_or_fact(m, h, m->o.line_size, "--line-size", "line_size", 1 << 30, &m->told[0]);
+    uint64_t sets = option_or_fact(m, h, m->o.sets, "--sets", "sets", UINT32_MAX, &m->told[1]),
+             bound = 0;
 
     check_kind(m, h);
     cf_before_check(&m->tool, h, CF_DIST, &m->before);

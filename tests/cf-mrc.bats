@@ -147,6 +147,11 @@ by_awk() {
     has "--sets 1: the header states of column dist the sets 2" "$stderr"
     run -0 --separate-stderr cf-mrc --line-size 256 --sets 2 b.cf
     [ -z "$stderr" ]
+    # of whichever input it is
+    cf-distance a.cf >c.cf
+    run -0 --separate-stderr cf-mrc -q --line-size 64 --sets 1 c.cf b.cf b.cf
+    [ "$stderr" = "cf-mrc: --line-size 64: the header states of column dist the line_size 256
+cf-mrc: --sets 1: the header states of column dist the sets 2" ]
     cf-distance --line-size 256 --bound 1 a.cf >b.cf
     run -0 --separate-stderr cf-mrc b.cf
     is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio

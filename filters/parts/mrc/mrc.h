@@ -37,6 +37,7 @@ struct mrc {
     uint64_t bound;           /* longest distance that the stream has, 0 = any */
     char *of[2];              /* the operations and stacks of distances, NULL = not stated so far */
     int header_seen;
+    int told[2]; /* that a header contradicts --line-size, --sets */
     int before;  /* for cf_before_check() */
     int warned;  /* that the stream does not state of what its distances are */
     unsigned by; /* column, 0 = one curve */
