@@ -210,7 +210,7 @@ sorted() {
     stream a.cf a.csv
     stream b.cf b.csv
     cat a.cf b.cf >two.cf
-    run -0 --separate-stderr bash -c 'cat two.cf | cf-merge | cf-cat --csv'
+    run -1 --separate-stderr bash -c 'cat two.cf | cf-merge | cf-cat --csv'
     is "time,addr,function,dist
 1,0x1,,18446744073709551613
 2,0x1,,18446744073709551613
@@ -232,6 +232,13 @@ sorted() {
     wanting out.cf
     run -0 bash -c 'cf-cat --csv out.cf 2>/dev/null | wc -l' # nothing is lost
     is 1201
+    # as several streams are where it does not
+    printf 'time,addr,object\n1,0,1\n' | stream one.cf
+    printf 'time,addr,object\n2,0,1\n' | stream more.cf
+    run -1 --separate-stderr bash -c 'cat one.cf more.cf | cf-merge - one.cf >out.cf'
+    has "standard input: several streams in a pipe" "$stderr"
+    run -0 bash -c 'cat one.cf more.cf >two.cf; cf-merge two.cf one.cf | cf-cat --csv --columns time,object | sort'
+    is $'1,1\n1,3\n2,2\ntime,object'
 }
 
 @test "a damaged input: the rest is merged, status 1" {

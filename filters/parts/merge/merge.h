@@ -96,6 +96,7 @@ struct source {
     size_t strings[256];   /* and their room */
     struct fifo fifo[64];
     unsigned fifos;
+    unsigned headers;           /* that came */
     struct cf_counts *snapshot; /* time + 1 by number; NULL: none so far */
     uint64_t last;              /* largest time that source_order() saw */
     int order_warned;

@@ -55,6 +55,11 @@ static void take_header(struct source *s, const struct cf_frame *f)
     drop_strings(s);
     cf_counts_free(s->snapshot);
     s->snapshot = NULL;
+    if (s->headers++ == 1 && !s->input->to)
+        cf_fail(&s->merge->tool, CF_EXIT_INPUT,
+                "%s: several streams in a pipe, whose numbers of objects and snapshots are taken "
+                "for those of one: name files",
+                s->input->name);
     output_header(s->merge->out, s, f);
 }
 
