@@ -48,9 +48,7 @@ struct cf_candidates *cf_candidates_new(uint32_t sets, uint32_t ways, int empty)
         cf_candidates_free(r);
         return NULL;
     }
-    memset(r->line, CF_NO_LINE_BYTE, n * sizeof *r->line);
-    for (uint32_t set = 0; set < sets; set++)
-        r->set[set].ready = empty != 0;
+    cf_candidates_begin(r, empty);
     return r;
 }
 
@@ -339,6 +337,19 @@ static void take_over(struct cf_candidates *r, const struct view *v, int looked)
     memcpy(r->times + at, times, r->ways * sizeof *times);
     memcpy(r->line + at, v->now, r->ways * sizeof *v->now);
     r->set[v->set].ready = (uint8_t)ready;
+}
+
+void cf_candidates_begin(struct cf_candidates *r, int empty)
+{
+    const size_t n = (size_t)r->sets * r->ways;
+
+    for (uint32_t set = 0; set < r->sets; set++) {
+        for (int i = 0; i < FIXED; i++)
+            empty_set(r->cache[i], set, r->ways);
+        r->set[set].ready = empty != 0;
+    }
+    memset(r->line, CF_NO_LINE_BYTE, n * sizeof *r->line);
+    memset(r->times, 0, n * sizeof *r->times);
 }
 
 static int step_set(struct cf_candidates *r, uint32_t set, const uint64_t *now)

@@ -60,6 +60,10 @@ int cf_candidates_access(struct cf_candidates *r, uint64_t line, int flush)
 int cf_candidates_snapshot(struct cf_candidates *r, const uint64_t *line, uint32_t stride,
                            int emptied) __attribute__((warn_unused_result));
 
+/* After a snapshot: another recording begins, of caches that are known to be empty or of which
+   nothing is known. */
+void cf_candidates_begin(struct cf_candidates *r, int empty);
+
 /* A set is not looked at: nothing in it is judged. */
 void cf_candidates_leave_out(struct cf_candidates *r, uint32_t set);
 

@@ -121,6 +121,12 @@ static void give_up(struct work *w, const char *why)
     w->no_candidates = 1;
 }
 
+/* A model's caches are empty where it begins, and it goes on where its input does. */
+static int begins_empty(const struct cf_snapshot *s)
+{
+    return s->mode & CF_MODE_MODEL && s->number == 1;
+}
+
 static int begin_candidates(struct work *w)
 {
     const struct cf_tags *t = &w->snaps->now;
@@ -136,8 +142,7 @@ static int begin_candidates(struct work *w)
     w->judged_sets = t->sets;
     w->judged_ways = t->ways;
     w->numbers = malloc((size_t)t->sets * t->ways * sizeof *w->numbers);
-    w->candidates = cf_candidates_new(t->sets, t->ways,
-                                      w->snaps->info.mode & CF_MODE_MODEL && w->snaps->count == 1);
+    w->candidates = cf_candidates_new(t->sets, t->ways, begins_empty(&w->snaps->info));
     w->accesses = open_accesses(&w->tool, w->o.accesses, w->snaps->level);
     if (!w->numbers || !w->candidates)
         return -1;
@@ -172,11 +177,41 @@ static int take_lines(struct work *w, unsigned shift)
     return 0;
 }
 
+/* Accesses of the segment before a time. -1 without memory. */
+static int add_rows(struct work *w, unsigned shift, uint64_t time)
+{
+    struct accesses *a = w->accesses;
+
+    for (; more(a) && cf_u64(a->frame, CF_TIME)[a->at] < time; a->at++)
+        if (add_row(a, w->candidates, shift) != 0)
+            return -1;
+    return 0;
+}
+
+/* The first snapshot of a segment has come, which is not the first of all: a model that goes on has
+   had the rest of the accesses before, else nothing of the recording before holds in this one. -1
+   without memory. */
+static int begin_segment(struct work *w, unsigned shift)
+{
+    const struct cf_snapshot *s = &w->snaps->info;
+    struct accesses *a = w->accesses;
+
+    if (!(s->mode & CF_MODE_MODEL) || begins_empty(s)) {
+        cf_candidates_begin(w->candidates, begins_empty(s));
+        cf_counts_free(a->frames);
+        a->frames = cf_counts_new();
+        return a->frames ? 0 : -1;
+    }
+    for (; a->wanted < s->segment; a->wanted++)
+        if (add_rows(w, shift, UINT64_MAX) != 0)
+            return -1;
+    return 0;
+}
+
 int judge_candidates(struct work *w)
 {
     const unsigned shift = (unsigned)__builtin_ctzll(w->line_size);
     const struct cf_tags *t = &w->snaps->now;
-    struct accesses *a;
 
     if (!w->candidates && begin_candidates(w) != 0)
         return -1;
@@ -186,8 +221,9 @@ int judge_candidates(struct work *w)
         give_up(w, "the snapshots are of different caches");
         return 0;
     }
-    a = w->accesses;
-    a->wanted = w->snaps->info.segment;
+    if (w->snaps->first && w->snaps->count > 1 && begin_segment(w, shift) != 0)
+        return -1;
+    w->accesses->wanted = w->snaps->info.segment;
     if (take_lines(w, shift) != 0)
         return -1;
     if (w->no_frame) {
@@ -199,9 +235,8 @@ int judge_candidates(struct work *w)
         give_up(w, "the cache does not choose sets by (address / line size) mod sets");
         return 0;
     }
-    for (; more(a) && cf_u64(a->frame, CF_TIME)[a->at] < w->snaps->info.time; a->at++)
-        if (add_row(a, w->candidates, shift) != 0)
-            return -1;
+    if (add_rows(w, shift, w->snaps->info.time) != 0)
+        return -1;
     return cf_candidates_snapshot(w->candidates, w->numbers, w->judged_ways,
                                   w->snaps->info.mode & CF_MODE_FLUSH);
 }
