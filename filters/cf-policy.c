@@ -219,6 +219,8 @@ static void run(struct work *w)
         int r;
 
         if (cf_tool_next(&w->tool, w->reader, &f) > 0) {
+            if (f->table == CF_HEADER && w->o.accesses)
+                cf_mix_check(&w->clock, &w->tool, f->header);
             if (f->table == CF_HEADER && !w->o.line_size &&
                 cf_is_power_of_two(f->header->line_size) && f->header->line_size >= LEAST_LINE &&
                 f->header->line_size <= MOST_LINE)
@@ -244,6 +246,7 @@ int main(int argc, char **argv)
     cf_tool_init(&w.tool, argc, argv, "cf-policy", usage);
     parse(&w, argc, argv);
     w.line_size = w.o.line_size ? w.o.line_size : 64;
+    w.clock.column[0] = CF_TIME;
     w.reader = cf_tool_reader(&w.tool, argv + optind, argc - optind);
     w.snaps = cf_need(
         &w.tool, cf_snaps_new(w.o.level, (w.o.accesses ? CF_TAGS_OWNER : 0) |
@@ -270,5 +273,6 @@ int main(int argc, char **argv)
     cf_placement_free(&w.placement);
     cf_candidates_free(w.candidates);
     free(w.numbers);
+    cf_mix_free(&w.clock);
     return cf_tool_finish(&w.tool, w.reader, NULL);
 }

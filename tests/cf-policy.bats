@@ -338,6 +338,15 @@ choices() {
     gives way_choice 'too few decisions'
 }
 
+@test "a trace that counts another time than the snapshots is told" {
+    cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 1000 -o s.cf "$D/any.cf"
+    run -0 --separate-stderr cf-policy -q --accesses "$D/any.cf" s.cf
+    [[ ! $stderr ]] || fail "$stderr"
+    cf-cat --csv "$D/any.cf" | stream other.cf --clock nanoseconds -
+    run -0 --separate-stderr cf-policy -q --accesses other.cf s.cf
+    has "column time has different facts in the inputs, which the result mixes: clock records; clock nanoseconds" "$stderr"
+}
+
 @test "what a trace cannot explain is told" {
     cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 100 -o s.cf "$D/any.cf"
     # every third access is missing

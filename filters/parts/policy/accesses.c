@@ -23,6 +23,7 @@ struct accesses {
     int over;         /* no frame is left, */
     uint64_t segment; /* of the frames that come, from 1 */
     uint64_t wanted;
+    struct cf_mix *clock; /* of both streams */
     unsigned level;
     struct cf_counts *frames; /* a: process, b: page + 1; frame + 1 */
     uint64_t unplaced;
@@ -68,6 +69,7 @@ static int more(struct accesses *a)
             a->over = 1;
         } else if (f->table == CF_HEADER) {
             a->segment++;
+            cf_mix_check(a->clock, a->tool, f->header);
         } else if (f->table == CF_ACCESS) {
             if (!a->segment)
                 a->segment = 1; /* its header was lost */
@@ -144,6 +146,7 @@ static int begin_candidates(struct work *w)
     w->numbers = malloc((size_t)t->sets * t->ways * sizeof *w->numbers);
     w->candidates = cf_candidates_new(t->sets, t->ways, begins_empty(&w->snaps->info));
     w->accesses = open_accesses(&w->tool, w->o.accesses, w->snaps->level);
+    w->accesses->clock = &w->clock;
     if (!w->numbers || !w->candidates)
         return -1;
     for (uint32_t set = 0; set < t->sets; set++)

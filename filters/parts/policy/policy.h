@@ -15,6 +15,7 @@
 #include "filters/engine/replacement/candidates.h"
 #include "filters/engine/snapshot/tags.h"
 #include "filters/picture/output.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 enum { LINES_MOST = 1024, ROUNDS_MOST = 1024 };
@@ -65,6 +66,7 @@ struct work {
     struct accesses *accesses;
     struct cf_candidates *candidates;
     struct cf_placement placement;
+    struct cf_mix clock;      /* of the snapshots, and of the accesses where there are some */
     struct cf_snapshot cache; /* of the first snapshot */
     int differ;               /* another one is of another, which was reported */
     uint64_t line_size;
