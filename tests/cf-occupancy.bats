@@ -324,6 +324,19 @@ END
     same want.csv two.csv
 }
 
+@test "several streams: a process of another name in each is told" {
+    for name in one two; do
+        printf 'time,pid,tid,op,label\n0,7,7,name,first\n1,7,7,name,%s\n' $name >tasks.csv
+        printf 'snapshot,pid\n1,7\n' | stream $name.cf -t line --with task=tasks.csv
+    done
+    run -0 --separate-stderr cf-occupancy --lines 2 one.cf two.cf one.cf
+    has "process 7 is called 'two' in one stream and 'one' in another, and counted as one" "$stderr"
+    run -0 --separate-stderr cf-occupancy --lines 2 two.cf two.cf
+    [[ ! $stderr ]] || fail "$stderr"
+    run -0 --separate-stderr cf-sets --lines 2 one.cf two.cf
+    has_not "is called" "$stderr"
+}
+
 @test "sums over processes are the rows of each snapshot, of a model's snapshots of a real program" {
     cf-cache -q -m raspberry-pi-4 --snapshot-every 30000 -o snapshots.cf "$ROOT/samples/sort.cf"
     cf-occupancy -q snapshots.cf | awk -F, 'NR > 1 { n[$1] += $(NF - 1) } END { for (i in n) print i "," n[i] }' | sort >got
