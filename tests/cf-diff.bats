@@ -162,6 +162,12 @@ slow() {
     run -1 --separate-stderr cf-diff -q odd.cf
     has "way 5000" "$stderr"
     [[ ${lines[1]} == 1,2,0,"full transparent",1,1,1,0,0,0,1,1,1,100.0000, ]]
+    # nor one that the snapshot's own cache does not have
+    printf 'snapshot,sets,ways\n1,1,2\n2,1,2\n' >s.csv
+    printf 'snapshot,set,way,phys\n1,0,0,64\n2,0,0,64\n2,1,0,128\n2,0,2,192\n' | stream odd.cf -t line --with snapshot=s.csv
+    run -1 --separate-stderr cf-diff -q odd.cf
+    has "set 1, way 0: the cache is not so large; 2 such lines were left out" "$stderr"
+    [[ ${lines[1]} == 1,2,0,"full transparent",2,1,1,1,0,0,0,0,0,0.0000, ]]
     for bad in '--by way' '--by set --summary' '--pairs --against x' '--level 0' '--level 255'; do
         # shellcheck disable=SC2086 # words are meant
         run -2 cf-diff -q $bad "$D/a.cf"

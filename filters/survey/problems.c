@@ -19,7 +19,7 @@ int cf_snaps_problems(const struct cf_snaps *s, const struct cf_tool *t, const c
                 name, colon, s->nameless);
     if (s->refused)
         cf_warn(t,
-                "%s%ssnapshot %u: set %u, way %u: no cache is so large; %" PRIu64
+                "%s%ssnapshot %u: set %u, way %u: the cache is not so large; %" PRIu64
                 " such lines were left out",
                 name, colon, s->worst.number, s->worst_set, s->worst_way, s->refused);
     return s->refused || s->nameless ? CF_EXIT_INPUT : CF_EXIT_OK;

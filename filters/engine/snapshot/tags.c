@@ -19,6 +19,7 @@ struct cf_snaps_own {
     uint32_t cpu[CF_TAGS_CACHES];
     uint32_t caches;              /* numbered so far in the segment */
     uint32_t sets, ways;          /* the greatest so far, where a snapshot states none */
+    int stated;                   /* the open one states them */
     const struct cf_frame *frame; /* at hand, and its columns */
     int late;                     /* those of names that were not asked for came too */
     const uint32_t *set, *way, *cpus, *pid;
@@ -300,6 +301,10 @@ static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
 
         if (o->cpus && o->cpu[cache] != o->cpus[i])
             cache = cache_of(o, o->cpus[i]);
+        if (o->stated && (set >= s->info.sets || way >= s->info.ways)) {
+            refuse(s, i);
+            continue;
+        }
         if (set >= s->now.set_room || way >= s->now.way_room || cache >= s->now.caches) {
             const int r = room(s, (uint64_t)cache + 1, (uint64_t)set + 1, (uint64_t)way + 1, 0);
 
@@ -342,6 +347,7 @@ static int begin(struct cf_snaps *s, const struct cf_snapshot *is)
     if (s->info.sets && s->info.ways)
         r = room(s, 1, s->info.sets, s->info.ways, 1);
     /* an invalid geometry is ignored: that of the lines is taken */
+    s->own->stated = r == 0;
     if (r == 0)
         extend(s, s->info.sets, s->info.ways);
     else if (r > 0 && (r = room(s, 1, sets, ways, 0)) == 0)

@@ -53,7 +53,7 @@ struct cf_snaps {
     int first;             /* it is */
     uint64_t count;        /* snapshots so far, over all segments */
     /* of the whole input */
-    uint64_t refused;         /* rows whose set or way no cache of ours could have */
+    uint64_t refused;         /* rows whose set or way the cache cannot have */
     struct cf_snapshot worst; /* the snapshot of the first of them, */
     uint32_t worst_set, worst_way;
     uint64_t nameless;     /* rows without any address */
