@@ -50,7 +50,8 @@ static void set_by(const struct cf_tool *t, void *mrc, const char *option, char 
 
     m->o.by = text;
     m->by = cf_column_find(text);
-    if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST)
+    if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST ||
+        m->by == CF_DIST_WEIGHT)
         cf_die(t, CF_EXIT_USAGE,
                "%s '%s': give a column of accesses, such as pid, tid, cpu, op, region, object, "
                "site, symbol, function, source or class",

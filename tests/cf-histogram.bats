@@ -166,6 +166,17 @@ ifetch,none,1,,"
     cf-histogram --column op bare.cf
 }
 
+@test "fractions have no histogram, and are no groups" {
+    cf-distance -q --rate 0.1 "$ROOT/samples/sort.cf" -o s.cf
+    run -1 --separate-stderr cf-histogram --column size --by dist_weight s.cf
+    has "column 'dist_weight' cannot be used by --by" "$stderr"
+    for options in '--column dist_weight' '--column size --weight dist_weight'; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-histogram $options s.cf
+        has "column 'dist_weight' holds neither whole numbers from 0 up nor texts" "$stderr"
+    done
+}
+
 @test "weights: where the cycles go" {
     counted '$10' '$12 * $7' | sed 's/^255/memory/' | sort -t, -k1,1 | with_shares 0 >want
     cf-histogram --column hit --weight cost "$D/in.cf" >got

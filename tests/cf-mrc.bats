@@ -277,6 +277,7 @@ store,8192,128,1,,,,"
 @test "wrong options" {
     run -2 cf-mrc --by shoesize </dev/null
     run -2 cf-mrc --by dist </dev/null
+    run -2 cf-mrc --by dist_weight </dev/null
     run -2 cf-mrc --points 0 </dev/null
     run -2 cf-mrc --at , </dev/null
     run -2 cf-mrc --at 0 </dev/null

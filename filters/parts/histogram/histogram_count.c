@@ -195,7 +195,7 @@ void count_frame(struct histogram *h, const struct cf_frame *f, uint32_t from)
         begin_column(h, column->id, column->type);
     value = numbers(h, column, o->column, f->rows, h->value);
     if (weight)
-        weights = numbers(h, weight, "weight", f->rows, h->weights);
+        weights = numbers(h, weight, o->weight ? o->weight : "weight", f->rows, h->weights);
     if (weight && weight->id != CF_WEIGHT)
         weights = weigh(h, f, weights);
     if (h->one == FIXED)
@@ -205,7 +205,7 @@ void count_frame(struct histogram *h, const struct cf_frame *f, uint32_t from)
 
         h->by = by->id;
         h->by_type = by->type;
-        if (!by->values || !width)
+        if (!by->values || !width || by->type == CF_I64 || by->type == CF_F64)
             cf_die(&h->tool, CF_EXIT_INPUT, "column '%s' cannot be used by --by", o->by);
         number_groups(h, by->values, width, f->rows);
     }
