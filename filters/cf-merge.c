@@ -254,6 +254,7 @@ int main(int argc, char **argv)
     m.writer = cf_tool_writer(&m.tool, m.o.output);
     set_inputs(&m, argv + optind, argc - optind);
     m.out = output_new(&m);
+    m.owner = cf_need(&m.tool, cf_counts_new());
     if (m.o.schedule)
         merge_scheduled(&m);
     else if (m.o.interleave)
@@ -261,6 +262,7 @@ int main(int argc, char **argv)
     else
         merge_by_time(&m);
     output_free(m.out);
+    cf_counts_free(m.owner);
     free(m.stated.facts.fact);
     free(m.input);
     return cf_tool_finish(&m.tool, NULL, m.writer);

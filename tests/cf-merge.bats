@@ -146,6 +146,18 @@ sorted() {
 0,0,0,0,begin,kernel
 0,207,208,201,begin,x
 0,0,0,0,begin,kernel"
+    # threads side by side, too, and numbers that are too near
+    printf 'time,pid,tid,cpu,count\n0,7,8,0,0\n' >s.csv
+    stream t.cf --with task=t.csv --with switch=s.csv a.csv
+    run -0 --separate-stderr bash -c 'cf-merge --interleave t.cf t.cf >/dev/null'
+    has "process 7 stands in t.cf and in t.cf" "$stderr"
+    printf 'time,pid,tid,op,label\n0,10,10,begin,y\n' | stream next.cf --table task
+    for how in '' --interleave '--schedule fair'; do
+        run -0 --separate-stderr bash -c "cf-merge $how --pid-offset 3 next.cf t.cf >/dev/null"
+        has "process 7 of t.cf gets the number of one in next.cf: give a larger --pid-offset" "$stderr"
+        run -0 --separate-stderr bash -c "cf-merge $how --pid-offset 4 next.cf t.cf >/dev/null"
+        [[ -z $stderr ]] || fail "$how" "$stderr"
+    done
     run -1 --separate-stderr bash -c 'cf-merge --pid-offset 4294967290 a.cf a.cf >/dev/null'
     has "smaller --pid-offset" "$stderr"
 }

@@ -48,6 +48,8 @@ struct merge {
     char *command;             /* those of all inputs so far */
     const struct input *model; /* the first that has snapshots of one */
     int models;                /* others have, too, which was reported */
+    struct cf_counts *owner;   /* input + 1 by process of the output */
+    int clash_warned;
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */
@@ -124,6 +126,9 @@ void source_check_again(const struct source *s);
 
 /* Notes the times of a frame. 1 where they go back, of which it warns once. */
 int source_order(struct source *s, const struct cf_frame *f);
+
+/* Warns once where a frame describes a process whose number another input has. */
+void source_check_clash(const struct source *s, const struct cf_frame *f);
 
 /* Warns once that rows of a table are left out, which belong to no thread or task. */
 void source_leave_out(struct source *s, unsigned table, const char *owner);

@@ -21,38 +21,8 @@ struct lane {
 struct plain {
     struct merge *merge;
     struct lane *lane;
-    struct cf_counts *owner; /* input + 1 by process */
-    int clash_warned;
     uint64_t next_other; /* no other row that waits is earlier */
 };
-
-/* Two processes of one number would become one. */
-static void check_clash(struct plain *p, const struct lane *l, const struct cf_frame *f)
-{
-    const uint32_t *pid = cf_u32(f, CF_PID);
-    const struct options *o = &p->merge->o;
-
-    if (!pid || p->clash_warned || o->renumber || p->merge->inputs == 1 ||
-        !(cf_table_traits(f->table) & CF_TABLE_PROCESS))
-        return;
-    for (uint32_t i = 0; i < f->rows; i++) {
-        uint64_t *owner;
-
-        if (!pid[i] || (i && pid[i] == pid[i - 1]))
-            continue;
-        owner = cf_need(&p->merge->tool, cf_counts_at(p->owner, 0, pid[i]));
-        if (!*owner)
-            *owner = l->source.input->number + 1;
-        if (*owner == l->source.input->number + 1)
-            continue;
-        cf_warn(&p->merge->tool,
-                "process %u stands in %s and in %s: if these are two, keep them apart with "
-                "--renumber",
-                pid[i], p->merge->input[*owner - 1].name, l->source.input->name);
-        p->clash_warned = 1;
-        return;
-    }
-}
 
 /* Sets the times by which the rows of the waiting frame go out. */
 static void set_order(struct plain *p, struct lane *l, const struct cf_frame *f)
@@ -90,7 +60,7 @@ static void load(struct plain *p, struct lane *l)
 
         if (s->input->number == 0) /* the others are about as far */
             cf_tool_progress(&p->merge->tool, s->reader);
-        check_clash(p, l, f);
+        source_check_clash(s, f);
         switch (f->table) {
         case CF_ACCESS:
         case CF_LINE:
@@ -228,7 +198,6 @@ void merge_by_time(struct merge *m)
     struct plain p = {.merge = m};
 
     p.lane = cf_tool_room(&m->tool, m->inputs, sizeof(*p.lane));
-    p.owner = cf_need(&m->tool, cf_counts_new());
     for (unsigned i = 0; i < m->inputs; i++) {
         source_open(&p.lane[i].source, m, &m->input[i], 0, UINT64_MAX);
         cf_reader_want_all(p.lane[i].source.reader);
@@ -243,5 +212,4 @@ void merge_by_time(struct merge *m)
         source_close(&p.lane[i].source);
         free(p.lane[i].order);
     }
-    cf_counts_free(p.owner);
 }

@@ -74,6 +74,7 @@ static void load(struct machine *m, struct job *j)
         const uint64_t *time = cf_u64(f, CF_TIME);
 
         cf_tool_progress(&m->merge->tool, s->reader);
+        source_check_clash(s, f);
         if (!f->rows)
             continue;
         switch (f->table) {

@@ -286,6 +286,39 @@ void source_translate(struct source *s, uint32_t from, uint32_t n)
         }
 }
 
+/* Two processes of one number would become one. */
+void source_check_clash(const struct source *s, const struct cf_frame *f)
+{
+    struct merge *m = s->merge;
+    const uint32_t *pid = cf_u32(f, CF_PID);
+
+    if (!pid || m->clash_warned || m->inputs == 1 ||
+        !(cf_table_traits(f->table) & CF_TABLE_PROCESS))
+        return;
+    for (uint32_t i = 0; i < f->rows; i++) {
+        uint64_t *owner;
+
+        if (!pid[i] || (i && pid[i] == pid[i - 1]))
+            continue;
+        owner = cf_need(&m->tool, cf_counts_at(m->owner, 0, source_process(s, pid[i])));
+        if (!*owner)
+            *owner = s->input->number + 1;
+        if (*owner == s->input->number + 1)
+            continue;
+        m->clash_warned = 1;
+        if (m->o.renumber)
+            cf_warn(&m->tool,
+                    "process %u of %s gets the number of one in %s: give a larger --pid-offset",
+                    pid[i], s->input->name, m->input[*owner - 1].name);
+        else
+            cf_warn(&m->tool,
+                    "process %u stands in %s and in %s: if these are two, keep them apart with "
+                    "--renumber",
+                    pid[i], m->input[*owner - 1].name, s->input->name);
+        return;
+    }
+}
+
 /* ---- rows that wait ---- */
 
 /* Each run of a model hands out frames of its own from the same numbers on. */

@@ -277,6 +277,7 @@ static void read_input(struct threads *t, struct source *s, const struct input *
         cf_tool_progress(&m->tool, s->reader);
         accesses += f->table == CF_ACCESS ? f->rows : 0;
         switches += f->table == CF_SWITCH ? f->rows : 0;
+        source_check_clash(s, f);
         take_frame(t, s, f);
     }
     source_warn(s);
