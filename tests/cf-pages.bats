@@ -187,6 +187,10 @@ END
     run -1 --separate-stderr cf-pages -q -m m.yaml -o p.cf r.cf
     has "its pages are of 65536 bytes, not 4096 as another input or --page-size has it" "$stderr"
     cf-pages -q -m m.yaml --page-size 65536 -o p.cf r.cf
+    # of a profile, too
+    two_pages
+    run -1 --separate-stderr cf-pages -q -m m.yaml --rank p.cf -o q.cf two.cf
+    has "its pages are of 65536 bytes, not 4096" "$stderr"
 }
 
 @test "a page that lies at several addresses, and caches that a page alone overflows, are simulated" {

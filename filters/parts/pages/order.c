@@ -6,6 +6,7 @@
 
 #include "filters/parts/pages/pages.h"
 #include "filters/ranking/profile.h"
+#include "formats/program/cf_made.h"
 
 static int by_name(const void *x, const void *y, void *names)
 {
@@ -39,13 +40,17 @@ static uint32_t find(const struct pages *p, const uint32_t *sorted, const char *
 static void read_profile(struct pages *p, struct cf_profile *profile)
 {
     char *file[] = {cf_tool_text(&p->tool, "%s", p->rank)};
+    uint64_t page_size = p->paged.page_size;
     struct cf_frame *f;
     int status;
 
     profile->reader = cf_tool_reader(&p->tool, file, 1);
     cf_profile_begin(profile, &p->tool, profile->reader);
-    while (cf_reader_next(profile->reader, &f) > 0)
+    while (cf_reader_next(profile->reader, &f) > 0) {
+        if (f->table == CF_HEADER)
+            cf_made_pages(&p->tool, f->header, &page_size);
         cf_profile_frame(profile, f);
+    }
     cf_tool_fit(&p->tool, profile->reader);
     status = cf_tool_problems(&p->tool, profile->reader);
     if (status == CF_EXIT_ENVIRONMENT)
