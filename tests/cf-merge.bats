@@ -162,6 +162,20 @@ sorted() {
     has "smaller --pid-offset" "$stderr"
 }
 
+@test "parts are merged with nothing: what other parts have of them, too, would be counted" {
+    printf 'time,pid,tid,op,label\n0,7,7,begin,x\n' >t.csv
+    printf 'time,pid,tid,addr\n1,7,7,0x1\n' | cf-capture csv -q -w task=t.csv -o a.cf
+    cf-cat -q a.cf a.cf -o two.cf
+    cf-cat -q --part 1/2 a.cf >part.cf
+    for input in 'part.cf a.cf' 'a.cf part.cf' '--interleave part.cf' '- a.cf'; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr cf-merge --renumber -o m.cf $input <part.cf
+        has "a part of a recording, of which other parts have some rows, too" "$stderr"
+        [[ ! -e m.cf ]]
+    done
+    cf-merge part.cf | cf-cat --csv | same <(cf-cat --csv part.cf) -
+}
+
 @test "objects and snapshots of several inputs get numbers of their own" {
     printf 'time,addr,object\n1,0x1,1\n2,0x1,5\n3,0x1,0\n' >a.csv
     printf 'snapshot,time\n0,10\n1,20\n' >s.csv

@@ -91,6 +91,12 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
     const char *unit = h->clock_unit ? h->clock_unit : "";
     char ours[128], theirs[128];
 
+    /* of several inputs, how many rows other parts have is not known of the sum */
+    if ((out->merge->inputs > 1 || out->merge->o.interleave) && cf_header_fact(h, "part", "number"))
+        cf_die(&out->merge->tool, CF_EXIT_INPUT,
+               "%s: a part of a recording, of which other parts have some rows, too: merge the "
+               "whole, and take parts of that",
+               s->input->name);
     merge_facts(out->merge, s->input->name, h, out->began);
     if (!out->began) {
         merge_outdate(out->merge);
