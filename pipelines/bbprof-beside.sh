@@ -78,7 +78,8 @@ pass() {
         cf-select -q --cpu "$k" "$d/pipe$k" | retimed "next$k" &
         job+=($!)
     done
-    # with what options the co-runners' column hit was made is no matter, as it is made anew
+    # with what options the co-runners' column hit was made is no matter, as it is made anew; and each input describes
+    # the others' processes, too
     cf-merge -q --force --schedule fifo --cores 4 "$d/0.cf" "$d"/part[123].cf |
         cf-cache -q -m "$machine" --frames sequential "$@" | tee "$d"/pipe[123] >"$d/pipe0"
     for k in 0 1 2 3; do

@@ -146,6 +146,8 @@ sorted() {
 0,0,0,0,begin,kernel
 0,207,208,201,begin,x
 0,0,0,0,begin,kernel"
+    run -0 --separate-stderr bash -c 'cf-merge --force a.cf a.cf >/dev/null'
+    [[ -z $stderr ]]
     # threads side by side, too, and numbers that are too near
     printf 'time,pid,tid,cpu,count\n0,7,8,0,0\n' >s.csv
     stream t.cf --with task=t.csv --with switch=s.csv a.csv

@@ -292,7 +292,7 @@ void source_check_clash(const struct source *s, const struct cf_frame *f)
     struct merge *m = s->merge;
     const uint32_t *pid = cf_u32(f, CF_PID);
 
-    if (!pid || m->clash_warned || m->inputs == 1 ||
+    if (!pid || m->clash_warned || m->inputs == 1 || m->o.force ||
         !(cf_table_traits(f->table) & CF_TABLE_PROCESS))
         return;
     for (uint32_t i = 0; i < f->rows; i++) {
