@@ -258,7 +258,8 @@ void cf_sources_look(struct cf_sources *s)
 
     s->candidates = 0;
     cf_strings_clear(s->parts.texts);
-    memset(s->parts.chain, 0, s->parts.room * sizeof *s->parts.chain);
+    if (s->parts.room)
+        memset(s->parts.chain, 0, s->parts.room * sizeof *s->parts.chain);
     if (!s->dirs)
         return;
     for (unsigned i = 0; i < s->dirs; i++) {
