@@ -221,11 +221,20 @@ static char *cut_list(char *buffer, size_t filled)
     return NULL;
 }
 
+/* Bytes of a byte order mark, as some editors put before text. */
+static size_t order_mark(const char *text, size_t bytes)
+{
+    return bytes > 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* Braces at the start of the buffer, or at its end where blanks may follow them. */
 static size_t braces(const char *buffer, size_t filled, int at_end)
 {
+    const size_t mark = at_end ? 0 : order_mark(buffer, filled);
     size_t n = 0;
 
+    buffer += mark;
+    filled -= mark;
     while (at_end && filled && strchr(" \t\r", buffer[filled - 1]))
         filled--;
     while (n < filled && (at_end ? buffer[filled - 1 - n] == '}' : buffer[n] == '{'))
@@ -319,15 +328,15 @@ static int is_decided(struct cf_lines *l, size_t *n)
     return m->decided;
 }
 
-/* But for a byte order mark, as some editors put before text. */
+/* But for a byte order mark. */
 static void hand_out(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
 
     l->at = m->buffer;
     l->end = m->buffer + m->used;
-    if (!m->begun && !l->blocks && m->used > 3 && memcmp(l->at, "\xef\xbb\xbf", 3) == 0)
-        l->at += 3;
+    if (!m->begun && !l->blocks)
+        l->at += order_mark(l->at, m->used);
     m->begun = 1;
 }
 

@@ -73,13 +73,15 @@ END
     printf 'addr\n1\n' >csv
     printf '00007,0x005000010000\n00007,0x005000020000\n' >dumpcache
     head -n 50 "$ROOT/samples/leon4/fits.hist" >leon4
-    echo ' 42 7ffd10001234 269100142 |OP LOAD|LVL L1 hit|LCK N/A' >perf-script
-    for p in din lackey csv dumpcache leon4 perf-script; do
+    echo ' 42/42 7ffd10001234 269100142 |OP LOAD|LVL L1 hit|LCK N/A' >perf-script
+    printf '{INST 0 7 0x40001000 0x01000000 0x0 nop 0 0 0} {INST 0 8 0x40001004 0x01000000 0x0 nop 0 0 0}' >list
+    for file in din lackey csv dumpcache leon4 perf-script list; do
+        p=${file/list/leon4}
         args=()
         [[ $p != dumpcache ]] || args=(--sets 1 --ways 2)
-        [[ $p != perf-script ]] || args=(-F tid,addr,data_src)
-        cf-capture $p -q "${args[@]}" <$p >want.cf
-        printf '\xef\xbb\xbf' | cat - $p >bom
+        [[ $p != perf-script ]] || args=(-F pid,tid,addr,data_src)
+        cf-capture $p -q "${args[@]}" <$file >want.cf
+        printf '\xef\xbb\xbf' | cat - $file >bom
         run -0 --separate-stderr bash -c 'cf-capture "$@" <bom >got.cf' - $p -q "${args[@]}"
         [[ -z $stderr ]] || fail "$stderr"
         cmp want.cf got.cf
