@@ -42,7 +42,7 @@ struct colours {
 /* "0-3,8" of what a list names. */
 static const char *list_text(const struct colours *c, const uint8_t *named)
 {
-    char *text = NULL;
+    char *text = NULL, *kept;
     size_t bytes;
     FILE *out = cf_need(c->tool, open_memstream(&text, &bytes));
 
@@ -54,7 +54,10 @@ static const char *list_text(const struct colours *c, const uint8_t *named)
         if (end > k + 1)
             fprintf(out, "-%u", end - 1);
     }
-    return cf_need(c->tool, cf_memory_text(out, &text));
+    text = cf_need(c->tool, cf_memory_text(out, &text));
+    kept = cf_tool_text(c->tool, "%s", text);
+    free(text);
+    return kept;
 }
 
 /* "0-3,8,12-": the set of these colours. The text is taken to pieces. */
