@@ -336,6 +336,15 @@ END
     is '["nothing"]'
 }
 
+@test "the map of one mapping: its share, 100 %, has room in its column" {
+    printf 'time,addr\n1,0\n2,64\n' | stream one.cf
+    cf-heatmap -q --html one.html one.cf >/dev/null
+    in_browser one.html <<'END'
+  got.past = $('list').scrollWidth - $('list').clientWidth;
+END
+    grep -qxF 'past 0' got || fail "$(<got)"
+}
+
 @test "the functions of cells take no more memory or page than is said, and names of any length are cut" {
     # 300,000 pages, each in eight bins by functions of its own: more cells than are kept
     awk 'BEGIN { print "time,addr,function"
