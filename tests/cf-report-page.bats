@@ -285,6 +285,11 @@ not of the whole recording, but of what this kept: cf-cat --slice 1-500 a.cf
     cf-resolve a.packed.cf | cf-cat --columns time,op,addr,size,tid,pid,pc,function,region,page - >all.cf
     run -0 cf-report -q -m "$M" all.cf
     has_not 'the whole recording'
+    # a command that begins like another is one of its own
+    cf-select --op load,store <a.cf | cf-select --op load >twice.cf
+    run -0 cf-report -q -m "$M" twice.cf
+    has 'what this kept: cf-select --op load,store; cf-select --op load
+'
 }
 
 @test "names from anywhere command no terminal and no page" {

@@ -22,6 +22,15 @@ static int leaves_out(const char *line, size_t bytes)
             (memmem(line, bytes, " --s", 4) || memmem(line, bytes, " --p", 4)));
 }
 
+/* Whether a command line is one of those that are kept, and not a part of one. */
+static int is_named(const char *kept, const char *line, size_t bytes)
+{
+    for (const char *at = kept; (at = memmem(at, strlen(at), line, bytes)) != NULL; at++)
+        if (!at[bytes] || at[bytes] == ';')
+            return 1;
+    return 0;
+}
+
 /* The chain is the last of the header, a line `  - "COMMAND"` a program. */
 static void lost_header(struct lost *l, const struct cf_header *h)
 {
@@ -31,8 +40,7 @@ static void lost_header(struct lost *l, const struct cf_header *h)
         const int bytes = (int)strcspn(line += 6, "\n") - 1;
         const size_t at = strlen(l->kept);
 
-        if (bytes > 0 && leaves_out(line, (size_t)bytes) &&
-            !memmem(l->kept, at, line, (size_t)bytes))
+        if (bytes > 0 && leaves_out(line, (size_t)bytes) && !is_named(l->kept, line, (size_t)bytes))
             snprintf(l->kept + at, sizeof l->kept - at, "%s%.*s", at ? "; " : "", bytes, line);
     }
 }
