@@ -415,8 +415,11 @@ END
 @test "a signal before any record: it is not said that the input is empty" {
     mkfifo in
     exec 8<>in
-    catches_term() { # PID: it has begun to read
-        ((16#$(sed -n 's/^SigCgt:[[:blank:]]*//p' "/proc/$1/status") >> 14 & 1))
+    catches_term() { # PID: it has begun to read, and waits for more
+        local status
+        status=$(<"/proc/$1/status")
+        [[ $status =~ State:[[:blank:]]S && $status =~ SigCgt:[[:blank:]]*([0-9a-f]+) ]] &&
+            ((16#${BASH_REMATCH[1]} >> 14 & 1))
     }
     for importer in csv dumpcache; do
         local status=0
