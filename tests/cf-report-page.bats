@@ -193,6 +193,10 @@ END
     has_not 'Functions' "$output"
     has_not 'source line' "$output"
     cf-report -q -m "$M" a.cf | same - <(cf-report -q -m "$M" - <a.cf)
+    # a pipe with a name can be read once, too
+    cf-report -q -m "$M" a.cf >want.txt
+    cf-report -q -m "$M" <(cat a.cf) >got.txt
+    cmp want.txt got.txt
 }
 
 @test "a recording that failed: no page of an older one by that name; of one that was cut off what there is" {

@@ -128,18 +128,20 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
     const char *machine = p->o.machine;
     const char *file = p->o.record ? p->o.record : count ? files[0] : "-";
     struct cf_chain c = {.tool = p->tool};
+    struct stat st;
 
     if (p->o.command) {
         file = p->o.record ? p->o.record : make_temporary(p->tool);
         file = record(p, file);
-    } else if (!strcmp(file, "-")) {
+    } else if (!strcmp(file, "-") || (stat(file, &st) == 0 && S_ISFIFO(st.st_mode))) {
+        const char *const from = strcmp(file, "-") != 0 ? file : NULL;
         struct cf_chain cat = {.tool = p->tool};
 
-        if (isatty(STDIN_FILENO))
+        if (!from && isatty(STDIN_FILENO))
             cf_die(p->tool, CF_EXIT_USAGE,
                    "no recording: give a FILE, or a program after --: see --help");
         file = make_temporary(p->tool);
-        cf_chain_add(&cat, (const char *[]){"cf-cat", "-o", file, NULL});
+        cf_chain_add(&cat, (const char *[]){"cf-cat", "-o", file, from, NULL});
         cf_tool_note(p->tool, cf_chain_run(p->tool, cat.program[0]));
     }
     if (p->tool->status && access(file, R_OK) != 0)
