@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     cf_options_read(&m.tool, argc, argv, options);
     add_file(&m, find_table(&m, "--table", of), argv + optind, argc - optind);
     for (unsigned i = 0; i < m.inputs; i++)
-        cf_tool_apart(&m.tool, output, m.input[i]->lines.name);
+        cf_tool_apart(&m.tool, output ? output : "-", m.input[i]->lines.name);
     m.out = cf_tool_recording(&m.tool, output);
     (void)cf_writer_header(m.out, &header); /* a failure shows when the writer is closed */
     for (unsigned i = 0; i < m.inputs; i++) {

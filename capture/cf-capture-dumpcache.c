@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     output = parse(&m, argc, argv);
     cf_dumpcache_open(&m, argv + optind, argc - optind);
     for (size_t i = 0; i < m.files; i++)
-        cf_tool_apart(&t, output, m.file[i].name);
+        cf_tool_apart(&t, output ? output : "-", m.file[i].name);
     m.out = cf_tool_recording(&t, output);
     bad = cf_dumpcache_run(&m);
     cf_dumpcache_free(&m);

@@ -765,6 +765,16 @@ cf-capture-trace -o x.svg --command-output x.svg -- true
 cf-capture-trace -o x --command-output ./x.partial -- true
 cf-capture-snapshot --command-output x.partial -o link.cf -- true
 END
+    # standard output is one of them, but for -o
+    for p in 'cf-heatmap --picture out.svg' 'cf-rank --html ./out.svg' 'cf-cache -m raspberry-pi-4 --summary=out.svg' \
+        'cf-capture-trace --command-output out.svg -- true'; do
+        options=0
+        # shellcheck disable=SC2086
+        $p </dev/null >out.svg 2>err || options=$?
+        [[ $options == 2 ]] || complain "$p" "status $options where standard output is the same file" err
+        grep -q 'both write' err || complain "$p" "does not say that one result would be lost" err
+    done
+    run -0 sh -c "cf-cat -o out.svg '$STREAMS/full.cf' >out.svg && cf-cat --verify out.svg"
     # what is no file takes several
     run -0 cf-cache -q -m raspberry-pi-4 --summary=/dev/null -o /dev/null "$STREAMS/full.cf"
     # and what is no recording is not written as FILE.partial
@@ -774,7 +784,7 @@ END
 }
 
 @test "an output that is an input: status 2, before it is replaced" {
-    local p options kept
+    local p f options kept
     cp "$STREAMS/full.cf" x.cf
     printf 'addr\n1\n' >x.csv
     cp x.csv y.csv
@@ -810,6 +820,19 @@ cf-capture-leon4 -b x.csv -o x.csv y.csv
 cf-capture-qemu --system --image x.csv -o x.csv -- qemu-system-sparc
 cf-capture-probe -o m.yaml --on ./m.yaml
 END
+    # nor does standard output, which need not empty the file first
+    for p in 'cf-cat x.cf' 'cf-cat <x.cf' 'cf-rank --by address link.cf' 'cf-cat --csv y.csv x.cf' \
+        'cf-rank --before x.cf y.csv' 'cf-capture-csv x.csv' 'cf-capture-csv --with map=x.csv y.csv' \
+        'cf-capture-dumpcache folder/cachedump0.csv'; do
+        for f in x.cf x.csv folder/cachedump0.csv; do
+            [[ ${p/link/x} == *"$f"* ]] || continue
+            options=0
+            eval "$p" '1<>"$f" 2>err' || options=$?
+            [[ $options == 2 ]] || complain "$p" "status $options where standard output is $f" err
+            grep -q 'standard output is an input' err || complain "$p" "does not say that its input would be lost" err
+        done
+    done
+    [[ $(cat x.cf x.csv y.csv m.yaml folder/* | sha256sum) == "$kept" ]] || complain "standard output" "damages an input"
     # a machine that is installed is no file of its name
     cp x.cf raspberry-pi-4
     run -0 cf-cache -q -m raspberry-pi-4 -o raspberry-pi-4 x.cf

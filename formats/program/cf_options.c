@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/base/cf_target.h"
 #include "formats/machine/cf_machine.h"
@@ -156,6 +158,18 @@ static int same_file(const struct cf_option *o, const char *ending, const struct
     return same;
 }
 
+/* Whether standard output is the file that an option writes, and would have no name any more. */
+static int is_stdout(const struct cf_option *o)
+{
+    char *file = file_of(o, "");
+    struct stat one, other;
+    const int is = file && !stat(file, &one) && !fstat(STDOUT_FILENO, &other) &&
+                   one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+
+    free(file);
+    return is;
+}
+
 /* Of two results in one file the first would be lost. What records a command writes -o FILE as
    FILE.partial first. */
 static void check_files(const struct cf_tool *t, const struct cf_option *table)
@@ -165,7 +179,11 @@ static void check_files(const struct cf_tool *t, const struct cf_option *table)
 
     while (end->name)
         end++;
-    for (const struct cf_option *o = table; o < end; o++)
+    for (const struct cf_option *o = table; o < end; o++) {
+        if (o->letter != 'o' && is_stdout(o)) /* with -o nothing goes there */
+            cf_die(t, CF_EXIT_USAGE,
+                   "--%s and standard output both write '%s': give each its own file", o->name,
+                   *(const char **)o->to);
         for (const struct cf_option *other = table; other < end; other++) {
             partial = end->takes == CF_TAKES_COMMAND_END && o->letter == 'o' &&
                       same_file(o, ".partial", other);
@@ -174,6 +192,7 @@ static void check_files(const struct cf_tool *t, const struct cf_option *table)
                        other->name, o->name, *(const char **)other->to,
                        partial ? ", the second one until it is whole" : "");
         }
+    }
 }
 
 static void apart_from(const struct cf_tool *t, const char *output, const struct cf_option *source)
@@ -187,7 +206,8 @@ static void apart_from(const struct cf_tool *t, const char *output, const struct
             cf_tool_apart(t, output, text[i]);
 }
 
-/* What is read would be lost to what is written. A command has arguments of its own. */
+/* What is read would be lost to what is written, of which standard output is always one. A command
+   has arguments of its own. */
 static void check_inputs(const struct cf_tool *t, const struct cf_option *table, char *const *input,
                          int inputs)
 {
@@ -195,14 +215,16 @@ static void check_inputs(const struct cf_tool *t, const struct cf_option *table,
 
     while (end->name)
         end++;
-    for (const struct cf_option *o = table; o < end; o++) {
-        if (!o->written)
+    for (const struct cf_option *o = table; o <= end; o++) {
+        const char *const output = o == end ? "-" : o->written ? *(const char **)o->to : NULL;
+
+        if (!output)
             continue;
         for (int i = 0; end->takes != CF_TAKES_COMMAND_END && (i < inputs || !i); i++)
-            cf_tool_apart(t, *(const char **)o->to, inputs ? input[i] : "-");
+            cf_tool_apart(t, output, inputs ? input[i] : "-");
         for (const struct cf_option *source = table; source < end; source++)
             if (source->reads)
-                apart_from(t, *(const char **)o->to, source);
+                apart_from(t, output, source);
     }
 }
 

@@ -168,7 +168,7 @@ int cf_tool_term(const struct cf_tool *t);
 unsigned cf_tool_columns(void);
 
 /* Exits with CF_EXIT_USAGE where a file that is written is one that is read, and would replace it.
-   `output` may be NULL, `input` "-". cf_options_read() looks at the arguments behind options. */
+   `output` may be NULL, both "-". cf_options_read() looks at the arguments behind options. */
 void cf_tool_apart(const struct cf_tool *t, const char *output, const char *input);
 
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard

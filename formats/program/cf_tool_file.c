@@ -38,16 +38,25 @@ static int open_target(struct cf_target *target, const char *path, char **beside
     return fd;
 }
 
+/* Whether it is a regular file; "-" is the standard stream. */
+static int is_file(const char *name, int standard, struct stat *st)
+{
+    return !(strcmp(name, "-") ? stat(name, st) : fstat(standard, st)) && S_ISREG(st->st_mode);
+}
+
 void cf_tool_apart(const struct cf_tool *t, const char *output, const char *input)
 {
     struct stat in, out;
 
-    if (output && strcmp(output, "-") && !stat(output, &out) && S_ISREG(out.st_mode) &&
-        !(strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in)) &&
-        in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+    if (!output || !is_file(output, STDOUT_FILENO, &out) || !is_file(input, STDIN_FILENO, &in) ||
+        in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return;
+    if (!strcmp(output, "-"))
         cf_die(t, CF_EXIT_USAGE,
-               "'%s' is an input, which the output would replace: give the output another name",
-               output);
+               "standard output is an input, which it would damage: send it elsewhere");
+    cf_die(t, CF_EXIT_USAGE,
+           "'%s' is an input, which the output would replace: give the output another name",
+           output);
 }
 
 void cf_tool_file(const struct cf_tool *t, const char *path,
