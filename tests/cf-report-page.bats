@@ -105,6 +105,20 @@ assert {round(ratio, 3) for size, ratio in json.load(open("page.json"))["curve"]
 assert {ratio for size, ratio in json.load(open("page.json"))["curve"]} == {0}'
 }
 
+@test "lines are as long as the machine's, and all lines of an access to several are touched" {
+    seq 0 32 3168 | sed '1i addr' | stream a.cf
+    sed 's/^line_size: 64/line_size: 32/' "$M" >narrow.yaml
+    page -m narrow.yaml a.cf
+    equal touched_bytes 3200
+    # each access is the first to its line
+    python3 -c 'import json
+assert {ratio for size, ratio in json.load(open("page.json"))["curve"]} == {1}'
+    # lines 0 to 3, of which 1 was there; again, by another process; the last two, of a load that goes beyond the end
+    printf '%s\n' pid,addr,size 1,64,8 1,63,130 1,0,256 2,0,64 2,0xffffffffffffffa0,4294967295 | stream b.cf
+    page -m "$M" b.cf
+    equal touched_bytes $(((4 + 1 + 2) * 64))
+}
+
 @test "a program is recorded first, keeps its input and output, and leaves no file behind" {
     in_emulation "Valgrind does not run, nor what cf-report records with"
     printf '#include <stdio.h>\nint main(void) { int c, n = 0; while ((c = getchar()) != EOF) n += c == 10; printf("%%d lines\\n", n); return 0; }\n' >count.c

@@ -4,7 +4,7 @@
  * reading of what other programs of the suite have annotated.
  *
  * Memory: sums by function, source line, allocation site, global variable and thread, and by each
- * address that threads fight over; the map of pages over time.
+ * address that threads fight over; a bit for each line; the map of pages over time.
  */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
@@ -88,6 +88,7 @@ struct page {
     uint32_t *group;                               /* of each row of a frame */
     uint64_t *curve_misses, curve_all, compulsory; /* accesses, all by loads and stores */
     uint64_t touched;                              /* lines */
+    struct cf_counts *lines;                       /* by process and line / 64, a bit each */
     struct heat *heat;
     struct heat_map map;
 };

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static const char *resolve(const struct page *p, const char *file)
 
 struct cf_chain page_chain(struct page *p, char *const *files, int count)
 {
-    static char cores[16];
+    static char cores[16], line[16];
     const char *machine = p->o.machine;
     const char *file = p->o.record ? p->o.record : count ? files[0] : "-";
     struct cf_chain c = {.tool = p->tool};
@@ -164,13 +165,14 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
     if (p->in_order)
         p->cores = 1;
     snprintf(cores, sizeof cores, "%u", p->cores);
+    snprintf(line, sizeof line, "%" PRIu32, p->machine->line_size);
     if (p->lacks_names)
         cf_chain_add(&c, (const char *[]){"cf-resolve", NULL});
     if (p->interleaved && !p->placed)
         cf_chain_add(&c, (const char *[]){"cf-merge", "--interleave", "--cores", cores, NULL});
     cf_chain_add(&c, (const char *[]){"cf-classify", "--hit", "-m", machine,
                                       p->o.cores || p->in_order ? "--cores" : NULL, cores, NULL});
-    cf_chain_add(&c, (const char *[]){"cf-distance", NULL});
+    cf_chain_add(&c, (const char *[]){"cf-distance", "--line-size", line, NULL});
     cf_chain_begin(&c);
     return c;
 }

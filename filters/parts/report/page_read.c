@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/rows/counts.h"
 #include "filters/parts/report/page.h"
 #include "formats/base/cf_number.h"
 
@@ -92,13 +93,14 @@ static void want_sums(struct page *p)
 static void begin(struct page *p)
 {
     cf_reader_pieces(p->reader);
-    cf_reader_want_each(p->reader, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_OP, CF_ADDR, CF_PAGENO,
-                        CF_REGION, CF_CLASS);
+    cf_reader_want_each(p->reader, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_PID, CF_OP, CF_SIZE, CF_ADDR,
+                        CF_PAGENO, CF_REGION, CF_CLASS);
     cf_reader_want_each(p->reader, CF_ACCESS, CF_REQUIRED, CF_HIT, CF_DIST);
     cf_reader_want(p->reader, CF_UNPLACED, CF_OP, CF_OPTIONAL);
     lost_want(p->reader);
     want_sums(p);
     make_curve(p);
+    p->lines = cf_need(p->tool, cf_counts_new());
     p->group = cf_column_room(p->tool, sizeof *p->group);
     p->heat = heat_new(p->tool, PAGE_BINS, 0, 0);
 }
@@ -119,9 +121,32 @@ static void header(struct page *p, const struct cf_header *h)
             p->recorded[i] = cf_tool_text(p->tool, "%s", h->recorded[i]);
 }
 
-/* The curve is of loads and stores. Prefetches touch lines too, but their misses are a group of
-   their own. */
+/* The curve is of loads and stores; the misses of prefetches are a group of their own. */
 enum { CURVE, CURVE_PREFETCHES, CURVE_GROUPS };
+
+/* The lines of accesses that touch one for the first time, a bit each: of an access to several, a
+   distance says only that one of them is new. */
+static void count_lines(struct page *p, const struct cf_frame *f)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR), *dist = cf_u64(f, CF_DIST);
+    const uint32_t *pid = cf_u32(f, CF_PID), *size = cf_u32(f, CF_SIZE);
+    const uint32_t line = p->machine->line_size;
+
+    for (uint32_t i = 0; addr && i < f->rows; i++) {
+        const uint64_t more = size && size[i] ? size[i] - 1 : 0;
+        const uint64_t end = (addr[i] + more < more ? UINT64_MAX : addr[i] + more) / line;
+
+        if (dist[i] != CF_DIST_COMPULSORY)
+            continue;
+        for (uint64_t n = addr[i] / line; n <= end; n++) {
+            uint64_t *of_64 = cf_need(p->tool, cf_counts_at(p->lines, pid ? pid[i] : 0, n / 64));
+            const uint64_t bit = UINT64_C(1) << n % 64;
+
+            p->touched += !(*of_64 & bit);
+            *of_64 |= bit;
+        }
+    }
+}
 
 static void count_distances(struct page *p, const struct cf_frame *f)
 {
@@ -182,6 +207,7 @@ static void accesses(struct page *p, const struct cf_frame *f)
     if (p->interleaved && cf_sums_find(&p->sharing_sums, f) == 0)
         cf_ranking_add(&p->sharing, f);
     count_distances(p, f);
+    count_lines(p, f);
     count_pages(p, f);
 }
 
@@ -304,7 +330,6 @@ void page_finish(struct page *p)
     cf_curve_misses(p->curve, CURVE, p->curve_misses);
     p->compulsory = cf_curve_named(p->curve, CURVE, CF_DIST_COMPULSORY);
     p->curve_all = cf_curve_total(p->curve, CURVE) + p->compulsory;
-    p->touched = p->compulsory + cf_curve_named(p->curve, CURVE_PREFETCHES, CF_DIST_COMPULSORY);
     page_make_processes(p);
     warn_of_rest(p);
     heat_finish(p->heat, heat_region_name, p->reader, &p->map);
@@ -323,6 +348,7 @@ void page_free(struct page *p)
     if (p->interleaved)
         cf_ranking_end(&p->sharing);
     cf_curve_free(p->curve);
+    cf_counts_free(p->lines);
     heat_free(p->heat);
     heat_map_free(&p->map);
     free(p->process);
