@@ -119,6 +119,15 @@ assert {ratio for size, ratio in json.load(open("page.json"))["curve"]} == {1}'
     equal touched_bytes $(((4 + 1 + 2) * 64))
 }
 
+@test "a process has its own name, and not that of the thread with most misses" {
+    printf '%s\n' pid,tid,op,label 7,7,begin,main 7,8,begin,worker 9,9,begin,idle 5,6,begin,other >task.csv
+    { printf '%s\n' time,pid,tid,addr 1,7,7,0 2,5,6,0 {3..9},7,8,{1..9}000; } | stream a.cf --with task=task.csv
+    run -0 --separate-stderr cf-report -q -m "$M" --cores 1 --json a.cf
+    python3 -c 'import json, sys
+print(*((p["pid"], p["name"]) for p in json.load(sys.stdin)["process_list"]))' <<<"$output" |
+        same - <(echo "(5, '') (7, 'main') (9, 'idle')")
+}
+
 @test "a program is recorded first, keeps its input and output, and leaves no file behind" {
     in_emulation "Valgrind does not run, nor what cf-report records with"
     printf '#include <stdio.h>\nint main(void) { int c, n = 0; while ((c = getchar()) != EOF) n += c == 10; printf("%%d lines\\n", n); return 0; }\n' >count.c
@@ -400,7 +409,7 @@ END
     equal processes 2
     equal processes_without_accesses 1
     grep '^process_list' page.txt | grep -v misses | same - <(printf 'process_list.%s\n' '0.pid 7' '0.name first' '0.instructions 600' \
-        '0.accesses 600' '1.pid 8' '1.name second' '1.instructions 399' '1.accesses 400' '2.pid 9' '2.name ' '2.instructions 0' '2.accesses 0')
+        '0.accesses 600' '1.pid 8' '1.name second' '1.instructions 399' '1.accesses 400' '2.pid 9' '2.name third' '2.instructions 0' '2.accesses 0')
     # they stay in their order, on one core: nothing of them was by turns
     equal in_order False # there is but one core
     cp page.txt want

@@ -21,11 +21,9 @@ void page_make_processes(struct page *p)
 
     p->process = cf_need(p->tool, realloc(p->process, (ran + r->count + 1) * sizeof *p->process));
     for (size_t i = 0; i < r->count; i++)
-        p->process[p->processes++] = (struct page_process){
-            .pid = r->item[i].key->a,
-            .accesses = r->item[i].sum[0],
-            .misses = r->item[i].sum[p->misses],
-            .name = cf_rank_task(&p->table[PAGE_THREADS], CF_RANK_THREAD, r->item[i].key)};
+        p->process[p->processes++] = (struct page_process){.pid = r->item[i].key->a,
+                                                           .accesses = r->item[i].sum[0],
+                                                           .misses = r->item[i].sum[p->misses]};
     qsort(p->process, p->processes, sizeof *p->process, by_pid);
     for (size_t i = 0; i < p->processes; i++) {
         struct page_process *to;
@@ -38,8 +36,11 @@ void page_make_processes(struct page *p)
         to->instructions += p->process[i].instructions;
         to->accesses += p->process[i].accesses;
         to->misses += p->process[i].misses;
-        to->name = to->name ? to->name : p->process[i].name;
     }
+    /* not that of one of its threads */
+    for (size_t i = 0; i < n; i++)
+        p->process[i].name = cf_rank_task(&p->table[PAGE_THREADS], CF_RANK_PROCESS,
+                                          &(struct cf_rank_key){.b = p->process[i].pid});
     p->processes = n;
 }
 
