@@ -96,6 +96,17 @@ random_csv() { # ROWS SEED: accesses in the order of time
     cmp one.csv two.csv
 }
 
+@test "--csv of one column: a field that is empty is no empty line, which would be no row" {
+    printf '%s\n' start,end,label 0,1,a 1,2, 2,3,b >map.csv
+    stream a.cf -t map map.csv
+    run -0 cf-cat --csv --table map --columns label a.cf
+    is $'label\na\n""\nb'
+    cf-cat --csv --table map --columns label a.cf | stream b.cf -t map
+    [[ $(rows map --columns label b.cf) == "$output" ]]
+    run -0 cf-cat --csv --table map --columns pc a.cf
+    has $'pc\n""\n""\n""'
+}
+
 @test "--csv: table by number, columns by name, the dictionary, no such table" {
     small a.cf
     run -0 cf-cat --csv --table 17 a.cf

@@ -171,6 +171,11 @@ static void csv_strings(const struct cf_reader *r, const struct cf_frame *f)
     }
 }
 
+static int is_blank(const struct cf_reader *r, const struct cf_data *d, uint32_t row)
+{
+    return !d || (d->type == CF_STR && !*cf_reader_text(r, ((const uint32_t *)d->values)[row]));
+}
+
 void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *f)
 {
     const struct cf_data *column[CF_MAX_COLUMNS];
@@ -205,7 +210,9 @@ void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *
     }
     for (uint32_t row = 0; row < f->rows; row++) {
         for (unsigned i = 0; i < c->columns; i++) {
-            if (column[i])
+            if (c->columns == 1 && is_blank(r, column[i], row))
+                fputs("\"\"", stdout); /* readers pass over an empty line */
+            else if (column[i])
                 print_field(stdout, i == 0, r, column[i], row, c->decimal);
             else if (i)
                 putchar(',');
