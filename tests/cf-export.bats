@@ -219,6 +219,13 @@ for i, line in enumerate(open('rows.jsonl')):
     done
 }
 
+@test "jsonl: the dictionary has its texts" {
+    printf '%s\n' addr,function '1,"a ""quoted"", name"' 2,g | stream a.cf
+    run -0 cf-export --format jsonl --table string a.cf
+    is '{"id":1,"text":"a \"quoted\", name"}
+{"id":2,"text":"g"}'
+}
+
 @test "jsonl: a table that is not there" {
     run -1 cf-export --format jsonl --table nosuch "$STREAMS/exact.cf" -o rows.jsonl
     has "--table 'nosuch': the input has no such table"

@@ -56,6 +56,18 @@ static void value(FILE *out, const struct cf_reader *r, const struct cf_data *c,
     }
 }
 
+/* A dictionary has its texts end to end in one column. */
+static void strings(FILE *out, const struct cf_reader *r, const struct cf_frame *f)
+{
+    const uint32_t *id = cf_u32(f, CF_ID);
+
+    for (uint32_t i = 0; i < f->rows && id && !ferror(out); i++) {
+        fprintf(out, "{\"id\":%" PRIu32 ",\"text\":", id[i]);
+        export_text(out, cf_reader_text(r, id[i]));
+        fputs("}\n", out);
+    }
+}
+
 static void rows(FILE *out, const struct cf_reader *r, const struct cf_frame *f)
 {
     char key[CF_MAX_COLUMNS][EXPORT_NAME + 5], name[EXPORT_NAME];
@@ -104,7 +116,7 @@ static int write_rows(const void *what, FILE *out)
     while (f) {
         cf_tool_progress(j->e->tool, r);
         if (is_table(j->e, f))
-            rows(out, r, f);
+            (f->table == CF_STRING ? strings : rows)(out, r, f);
         if (ferror(out))
             return -1;
         if (cf_reader_next(r, &f) == 0)
