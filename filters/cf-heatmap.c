@@ -160,6 +160,11 @@ static void print(struct work *w)
         cf_die(w->tool, CF_EXIT_INPUT,
                "--value %s: more than 2^64 in all, which no recording has: are its weights right?",
                value_names[o->value]);
+    if (!map.total && o->region && (w->access_rows || w->line_rows) && !w->tool->quiet)
+        cf_warn(w->tool,
+                "--region '%s': nothing is counted of mappings of such names; '[' begins a set of "
+                "characters in a pattern: '[[]heap]' is that of '[heap]'",
+                o->region);
     map.what = snapshots ? "lines" : o->value == COST ? "cycles" : value_names[o->value];
     map.unit = snapshots ? "snapshot" : w->unit ? w->unit : "";
     map.command = w->command ? w->command : "";

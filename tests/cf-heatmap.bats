@@ -395,6 +395,18 @@ png_size() {
     [[ -z $(ls ./*.tmp 2>/dev/null) ]]
 }
 
+@test "--region: a name in brackets is a set of characters; where nothing has such a name, a message says so" {
+    printf '%s\n' addr,region,page 1,[heap],1 | stream a.cf
+    run -0 --separate-stderr cf-heatmap --region '[[]heap]' a.cf
+    has '[heap],1,1,2,1'
+    [[ -z $stderr ]]
+    run -0 --separate-stderr cf-heatmap --region '[heap]' a.cf
+    is 'region,page,time_start_records,time_end_records,accesses'
+    has "nothing is counted of mappings of such names" "$stderr"
+    run -0 --separate-stderr cf-heatmap -q --region '[heap]' a.cf
+    [[ -z $stderr ]]
+}
+
 @test "--picture: hot and cold pages have the ends of the colours, untouched ones the ground" {
     # at 1200x800 the map spans columns 240 to 1183; one band of two pages, two bins
     awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 1000; i++) print "0,0x1000,a,0"; print "1,0x2000,a,1" }' | stream two.cf
