@@ -96,6 +96,23 @@ random_csv() { # ROWS SEED: accesses in the order of time
     cmp one.csv two.csv
 }
 
+@test "--columns: accesses that have none of them are left out, which a message says" {
+    printf '%s\n' addr,hit 1,1 2,2 | stream a.cf
+    printf '%s\n' addr,size 1,4 2,4 3,4 | stream b.cf
+    local out
+    for out in packed.cf /dev/stdout; do
+        run -1 --separate-stderr cf-cat --columns hit,site -o $out a.cf b.cf
+        [[ $stderr == 'cf-cat: --columns: 3 accesses have none of these columns, and are left out' ]] || fail "$stderr"
+    done
+    wanting packed.cf
+    same <(printf '%s\n' hit 1 2) <(cf-cat --csv packed.cf 2>&-)
+    run -1 --separate-stderr cf-select --columns hit --addr 2 b.cf
+    [[ $stderr == 'cf-select: --columns: 1 accesses have none'* ]] || fail "$stderr"
+    # one that has some of them is whole
+    run -0 --separate-stderr cf-cat --columns addr,hit -o c.cf a.cf b.cf
+    [[ -z $stderr && $(rows access c.cf | wc -l) == 6 ]]
+}
+
 @test "--csv of one column: a field that is empty is no empty line, which would be no row" {
     printf '%s\n' start,end,label 0,1,a 1,2, 2,3,b >map.csv
     stream a.cf -t map map.csv

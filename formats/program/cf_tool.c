@@ -425,6 +425,11 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
             status = cf_tool_lacks(t, cf_reader_input(r), cf_reader_lacks(r));
         cf_reader_close(r);
     }
+    if (w && cf_writer_left_out(w)) {
+        cf_warn(t, "--columns: %" PRIu64 " accesses have none of these columns, and are left out",
+                cf_writer_left_out(w));
+        cf_tool_note(t, CF_EXIT_INPUT);
+    }
     refused = status == CF_EXIT_ENVIRONMENT || t->refused;
     if (flush_stdout(t) < 0)
         status = CF_EXIT_ENVIRONMENT;

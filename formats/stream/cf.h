@@ -433,9 +433,10 @@ void cf_writer_command(struct cf_writer *w, const char *command);
 void cf_writer_clock(struct cf_writer *w, const char *unit, uint64_t hz);
 
 /* Frames of accesses are handed on with these columns alone, a list that ends with a 0 and stays as
-   it is. Columns that are not in it are not decoded for that, unless others were packed with them.
-   */
+   it is. Columns that are not in it are not decoded for that, unless packed with others. */
 void cf_writer_only(struct cf_writer *w, const unsigned *column);
+/* Accesses that had none of these, and were left out. */
+uint64_t cf_writer_left_out(const struct cf_writer *w);
 
 /* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.
    Where a column that was not wanted must be decoded for it and is damaged, the frame is left out

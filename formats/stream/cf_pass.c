@@ -282,6 +282,11 @@ void cf_writer_only(struct cf_writer *w, const unsigned *column)
     w->only = column;
 }
 
+uint64_t cf_writer_left_out(const struct cf_writer *w)
+{
+    return w->left_out;
+}
+
 static int is_listed(const unsigned *list, unsigned column)
 {
     while (*list && *list != column)
@@ -319,6 +324,7 @@ int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f)
     if (f->table == CF_ACCESS && w->only) {
         take_only(&only, f, w->only);
         f = &only;
+        w->left_out += f->columns ? 0 : f->rows;
     }
     if (f->rows == 0 || f->columns == 0)
         return 0;

@@ -104,6 +104,7 @@ struct cf_writer {
     } declared[CF_MAX_COLUMNS]; /* columns that cf.h does not list */
     unsigned declarations;
     const unsigned *only;                                  /* columns of accesses; NULL: all */
+    uint64_t left_out;                                     /* accesses without any of these */
     struct cf_kinds *kinds;                                /* of the hints */
     struct cf_bytes string_id, string_length, string_text; /* not yet written */
 
