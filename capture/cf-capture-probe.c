@@ -100,7 +100,7 @@ static void parse(struct capture *k, int argc, char **argv)
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"output", 'o', CF_FILE(&o->output)},
         {"probe", 0,
-         CF_READY("the caches of this machine, by the clock where no event counts misses; "
+         CF_READY("ready: the caches of this machine, by the clock where no event counts misses; "
                   "models of machines, with --on MACHINE")},
         CF_END_OPTIONS,
     };

@@ -100,6 +100,15 @@ zeta                                                ready: always'
     run -3 bash -c "$X -l >/dev/full"
 }
 
+@test "--probe of each source of the suite: 'ready: ...' with status 0, else why not" {
+    local p
+    for p in $(programs capture importer); do
+        [[ $p != cf-capture ]] || continue
+        run "$p" --probe
+        [[ $status$output == '0ready: '* || ($status == 3 && -n $output && $output != 'ready: '*) ]] || fail "$p: $status: $output"
+    done
+}
+
 @test "--list: a source that hangs is given up, and its children with it" {
     printf '#!/bin/sh\nsleep 9876.%d &\nsleep 9876.%d\n' $$ $$ >x/bin/cf-capture-slow
     chmod +x x/bin/cf-capture-slow
