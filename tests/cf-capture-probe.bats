@@ -162,6 +162,23 @@ END
     done
 }
 
+@test "noise: where what leaves the first level shares all sets of the second, no part of its ways is told" {
+    local l size ways policy next next_ways line
+    for l in '8KiB 1 bit-plru 48KiB 12 128' '32KiB 4 random 128KiB 16 64' '48KiB 2 srrip 128KiB 16 128'; do
+        read -r size ways policy next next_ways line <<<"$l"
+        cat >shared.yaml <<END
+line_size: $line
+levels:
+  - {name: L1, size: $size, ways: $ways, policy: $policy}
+  - {name: L2, size: $next, ways: $next_ways}
+END
+        cf-capture-probe -q --quick --noise --max 1M --seed 33 --on ./shared.yaml -o p.cf
+        cf-infer -q --compare ./shared.yaml --csv p.cf >got
+        grep -q "^L1,ways,.*,equal," got || fail "$l" "$(cat got)"
+        ! grep ',differs,' got || fail "$l" "$(cat got)"
+    done
+}
+
 @test "noise: the Atom D525 is found all the same, by misses and by time, with either prefetcher; the same seed, the same rows" {
     local by seed
     for by in misses time; do

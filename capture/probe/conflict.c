@@ -232,7 +232,8 @@ static int add_all(struct probe *p, const struct conflict *c, struct plan *k, in
    be, or -1. */
 static int take_out(struct probe *p, const struct conflict *c, struct plan *k, int own)
 {
-    const uint64_t more = c->without ? c->lines : 2, period = period_before(p, c->level),
+    /* without a line of the set more of them: they would evict if they were of the set, too */
+    const uint64_t more = 2 + (c->without ? c->lines : 0), period = period_before(p, c->level),
                    step = step_before(p, c->level);
     struct probe_nodes *to = own ? k->own : k->others;
     uint64_t wanted = more;
