@@ -177,6 +177,18 @@ END
         grep -q "^L1,ways,.*,equal," got || fail "$l" "$(cat got)"
         ! grep ',differs,' got || fail "$l" "$(cat got)"
     done
+    # what leaves two levels just has room: it is done alike with a line and without it
+    cat >room.yaml <<END
+line_size: 128
+levels:
+  - {name: L1, size: 24KiB, ways: 12, policy: random}
+  - {name: L2, size: 48KiB, ways: 2}
+  - {name: L3, size: 256KiB, ways: 8, inclusion: inclusive}
+END
+    cf-capture-probe -q --quick --noise --max 1M --seed 1 --on ./room.yaml -o p.cf
+    cf-infer -q --compare ./room.yaml --csv p.cf >got
+    grep -q "^L2,ways,.*,equal," got || fail "room" "$(cat got)"
+    ! grep ',differs,' got || fail "room" "$(cat got)"
 }
 
 @test "noise: the Atom D525 is found all the same, by misses and by time, with either prefetcher; the same seed, the same rows" {

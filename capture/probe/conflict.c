@@ -236,18 +236,19 @@ static int take_out(struct probe *p, const struct conflict *c, struct plan *k, i
     const uint64_t more = 2 + (c->without ? c->lines : 0), period = period_before(p, c->level),
                    step = step_before(p, c->level);
     struct probe_nodes *to = own ? k->own : k->others;
-    uint64_t wanted = more;
+    uint64_t before = 0;
     int done = 1, together;
 
     for (unsigned i = 0; i + 1 < c->level; i++)
-        wanted += TIMES * (p->level[i].size / p->level[i].way_size);
-    together = c->level != 3 || (step && p->bench->size / step >= 2 * wanted);
+        before += TIMES * (p->level[i].size / p->level[i].way_size);
+    /* the same of all trials, with and without lines */
+    together = c->level != 3 || (step && p->bench->size / step >= 2 * (before + 2 + c->lines));
     for (unsigned i = 0; i < (together ? 1 : STEPS); i++) {
         const struct probe_level *l = &p->level[i];
 
         probe_clear(p);
         if (together)
-            done = add_all(p, c, k, own, period, wanted, &k->own[0]);
+            done = add_all(p, c, k, own, period, before + more, &k->own[0]);
         else if (i < 2)
             done &= add_all(p, c, k, own, l->way_size, more + TIMES * (l->size / l->way_size),
                             &k->own[i]);
