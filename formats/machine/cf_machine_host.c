@@ -120,15 +120,13 @@ static int complete(const struct report *to, const char *dir, const char *name, 
         return 0;
     if (s->line == 0 && s->ways && s->sets && s->size % (s->ways * s->sets) == 0)
         s->line = s->size / (s->ways * s->sets);
-    if (s->line == 0)
-        s->line = 64;
-    if (s->ways == 0 && s->sets && s->size % (s->sets * s->line) == 0)
+    if (s->line && s->ways == 0 && s->sets && s->size % (s->sets * s->line) == 0)
         s->ways = s->size / (s->sets * s->line);
-    if (s->ways == 0)
+    if (s->ways == 0 || s->line == 0)
         return cfm_fail(to, 0,
-                        "%s does not say how many ways %s has: write a description of this machine"
+                        "%s does not say how many %s %s has: write a description of this machine"
                         " (cf-machine(5)) and name that file",
-                        dir, name);
+                        dir, s->line ? "ways" : "bytes a line of", name);
     if (s->ways > CF_MAX_WAYS)
         return cfm_fail(to, 0,
                         "%s: %s has %" PRIu64 " ways, more than the %d that are supported: write a"

@@ -149,6 +149,8 @@ static void contradictions(void)
 
     sys_cache(0, 0, "1\n", "Data\n", "32K\n", "0\n", "64\n", NULL, NULL);
     host_refused("does not say how many ways L1D has");
+    sys_cache(0, 0, "1\n", "Data\n", "32K\n", "8\n", NULL, NULL, NULL);
+    host_refused("does not say how many bytes a line of L1D has");
     sys_cache(0, 0, "1\n", "Data\n", "33K\n", "8\n", "64\n", "64\n", NULL);
     host_refused("size 33792 is not 64 sets times 8 ways times 64 bytes");
     sys_cache(0, 0, "1\n", "Data\n", "33K\n", "10\n", "64\n", NULL, NULL);
