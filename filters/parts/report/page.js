@@ -126,6 +126,7 @@ function shared() {
   rows(s, ["source line", "process", "line", "offset", "thread", "true sharing", "false sharing", "what is there"],
     data.shared_lines.map(f => cells([name(f.source), String(f.pid), f.line, String(f.offset), String(f.tid),
       short(f.true_sharing), short(f.false_sharing), make("td", f.name)])));
+  if (data.shared_lines_more) s.append(make("p", `and ${data.shared_lines_more} more rows`));
 }
 
 function threads() {

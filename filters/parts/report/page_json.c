@@ -169,6 +169,7 @@ static void fights(const struct page *p, FILE *out)
         fputc('}', out);
     }
     fputs("],\n", out);
+    number(out, "shared_lines_more", p->fights > MOST_FIGHTS ? p->fights - MOST_FIGHTS : 0);
 }
 
 static void curve(const struct page *p, FILE *out)

@@ -269,7 +269,7 @@ static void threads(const struct text *x)
 static void fights(const struct text *x)
 {
     const struct page *p = x->p;
-    unsigned lines = 0, rows = 0;
+    unsigned lines = 0, rows = 0, more = 0;
 
     if (!p->interleaved)
         return;
@@ -278,17 +278,19 @@ static void fights(const struct text *x)
         fputs("  none\n", x->out);
     for (size_t i = 0; i < p->fights; i++) {
         const struct page_fight *f = &p->fight[i];
+        const int anew = !i || f->line != f[-1].line || f->pid != f[-1].pid;
 
-        if (!i || f->line != f[-1].line || f->pid != f[-1].pid) {
-            if (++lines > SHOWN_LINES)
-                break;
-            rows = 0;
+        lines += anew;
+        rows = anew ? 0 : rows;
+        if (lines > SHOWN_LINES || ++rows > 2 * p->o.top) {
+            more++;
+            continue;
+        }
+        if (anew) {
             fprintf(x->out, "  line 0x%" PRIx64 " of process %" PRIu64 "\n", f->line, f->pid);
             fprintf(x->out, "  %8s %8s %10s %10s  %s\n", "offset", "thread", "true sh.",
                     "false sh.", "source line, and what is there");
         }
-        if (++rows > 2 * p->o.top)
-            continue;
         fprintf(x->out, "  %8" PRIu64 " %8" PRIu64 " %10s %10s  ", f->addr - f->line, f->tid,
                 number(f->sharing[0]), number(f->sharing[1]));
         cf_terminal_text(x->out, &x->t, f->source, 200);
@@ -296,6 +298,8 @@ static void fights(const struct text *x)
         cf_terminal_text(x->out, &x->t, f->name, 120);
         fputc('\n', x->out);
     }
+    if (more)
+        fprintf(x->out, "  and %u more rows, of %u lines in all\n", more, lines);
 }
 
 static void curve(const struct text *x)
