@@ -213,6 +213,38 @@ END
     run -3 cf-capture-perf --pid 4194303 --coarse page-faults -o t.cf
 }
 
+@test "a kernel before Linux 6.0, which counts no lost records, records without these counts" {
+    samples
+    cat >old.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list all;
+    va_start(all, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(all, long);
+    va_end(all);
+    if (number == SYS_perf_event_open && ((struct perf_event_attr *)a[0])->read_format & 1 << 4) {
+        fclose(fopen("refused", "w"));
+        errno = EINVAL;
+        return -1;
+    }
+    long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+END
+    gcc -shared -fPIC -o old.so old.c
+    run -0 env LD_PRELOAD="$PWD/old.so" cf-capture-perf -q --no-objects --coarse page-faults --fine 0 -o t.cf -- ls
+    [[ -f refused && $(cf-cat --csv t.cf | wc -l) -gt 10 ]]
+}
+
 @test "--pid of a thread is refused; a process that ended ends the recording also where nobody waits for it" {
     samples
     cat >zombie.c <<'END'
