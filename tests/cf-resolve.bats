@@ -914,9 +914,9 @@ time,pid,op,size,addr
 END
         resolve in.cf
         run -0 shown symbol
-        [[ $(shown symbol | sed -n 9,10p) == $'\ncounter' ]] # code is no variable
+        [[ $(shown symbol | sed -n 9,10p) == $'""\ncounter' ]] # code is no variable
         [[ ${lines[*]} == "table table counter buffer squares"* ]]
-        [[ $(shown symbol | sed -n 6,7p) == "" ]]
+        [[ $(shown symbol | sed -n 6,7p) == $'""\n""' ]]
         [[ $(shown symbol | sed -n 8p) != table ]]
         run -0 shown region
         [[ ${lines[1]} == "$PWD/$f [bss]" ]]
@@ -1111,7 +1111,7 @@ END
     resolve in.cf
     run -0 shown function
     is "$(printf 'w+0x%x\n' "$(at known 0)" "$(at known 0)" "$(at unknown 0)" "$(at unknown 4)" "$(at main 0)" &&
-        printf '%s\n' '[anon] 1' '' '[anon] 1')"
+        printf '%s\n' '[anon] 1' '""' '[anon] 1')"
     has "3 with function (37.5%)" "$(cat summary)"
 }
 
