@@ -23,7 +23,7 @@ NR == 1 || $at["op"] != "ifetch" {
         piece = LINE - addr % LINE
         piece = piece < left ? piece : left
         if (left < all && addr % PAGE == 0)
-            $at["page"]++
+            $at["page"] = sprintf("%.0f", $at["page"] + 1)
         left -= piece
         upto = int(insns * (all - left) / all)
         $at["addr"] = $at["pc"] = sprintf("%.0f", addr)

@@ -246,7 +246,7 @@ $(OUT)/schedules.csv: $(RUNS) $(MODEL)
 	n=0; for f in $(RUNS); do n=$$((n + $(call instructions,$$f))); done; \
 	for s in '$(fair1)' '$(fifo1)' '$(fifo3)'; do \
 	    cf-merge -q $$s $(RUNS) | $(costs) | cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
-	        awk -F, -v s="$${s#--schedule }" -v n=$$n 'NR > 1 { c += $$(NF - 3) } END { print s "," n "," c "," n + c }' || exit 1; \
+	        awk -F, -v s="$${s#--schedule }" -v n=$$n 'NR > 1 { c += $$(NF - 3) } END { printf "%s,%s,%.0f,%.0f\n", s, n, c, n + c }' || exit 1; \
 	done) $(to)
 
 # ---- sets, and programs that clash ----
@@ -259,7 +259,8 @@ $(OUT)/%.alone.cf: $(OUT)/%.cut.cf $(MODEL)
 cycles = cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
          awk -F, -v first=$(1) -v second=$(2) -v na=$(call instructions,$(OUT)/$(1).cut.cf) -v nb=$(call instructions,$(OUT)/$(or $(2),$(1)).cut.cf) ' \
              NR > 1 { if ($$2 < 10000000) a += $$(NF - 3); else b += $$(NF - 3) } \
-             END { print first "," second "," na + a; if (second != "" && second != first) print second "," first "," nb + b }'
+             END { printf "%s,%s,%.0f\n", first, second, na + a; \
+                 if (second != "" && second != first) printf "%s,%s,%.0f\n", second, first, nb + b }'
 define pair
 $(OUT)/pairs/$(1)+$(2).csv: $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf $(MODEL)
 	@mkdir -p $$(@D)

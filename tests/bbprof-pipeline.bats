@@ -58,6 +58,10 @@ curves() {
 42,8320,ifetch,20,8320,5,4
 9,8200,store,100,8180,0,4
 50,64,ifetch,4,64,1,0"
+    # a page of no mapping is one of all addresses
+    printf '%s\n' time,addr,op,size,pc,insns,page 7,12285,ifetch,8,12285,2,33552047999 >t.csv
+    run -0 awk -f "$ROOT/pipelines/bbprof-lines.awk" t.csv
+    has 7,12288,ifetch,5,12288,2,33552048000
 }
 
 # strides FILE ROWS LINES STEP OP: so many accesses, a line each, round after round over so many lines

@@ -279,6 +279,18 @@ shown() {
     [[ $(<new/pairs/mine.csv) == mine,,$(awk -F, 'NR == 3 { print $4 }' new/schedules.csv) ]] || fail "$(<new/pairs/mine.csv)"
 }
 
+@test "cycles above 2^31 are whole numbers in the tables" {
+    cp "$(type -P true)" mine
+    make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 PROGRAMS=mine COMMAND_mine="$T/mine" \
+        TEXT=10 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" LIMIT=100000 TIME=1000000 LATENCY="17 10000001" \
+        "$T/new/schedules.csv" "$T/new/pairs/mine.csv" "$T/new/pairs/mine+mine.csv"
+    while IFS=, read -r _ instructions stalls cycles; do
+        ((cycles > 4000000000 && cycles == instructions + stalls)) || fail "$(<new/schedules.csv)"
+    done < <(sed 1d new/schedules.csv)
+    grep -qE '^mine,,[0-9]{10,}$' new/pairs/mine.csv || fail "$(<new/pairs/mine.csv)"
+    grep -qE '^mine,mine,[0-9]{10,}$' new/pairs/mine+mine.csv || fail "$(<new/pairs/mine+mine.csv)"
+}
+
 @test "what is there is not made again" {
     cacheflow fig4.csv
     DRY=-n run -0 cacheflow fig4.csv
