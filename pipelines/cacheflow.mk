@@ -181,6 +181,7 @@ $(OUT)/fill.cf: $(OUT)/bomb
 MODEL := $(OUT)/$(MACHINE).yaml
 $(MODEL): $(DESCRIPTIONS)/$(MACHINE).yaml
 	@mkdir -p $(@D)
+	grep -q 'name: L2,.* size: ' $< || { echo "$(MACHINE): it has no second level L2: give another MACHINE" >&2; exit 1; }
 	sed 's/^\(name: .*\)/\1, second level of $(L2)/; s/\(name: L2,.* size: \)[^,]*/\1$(L2)/' $< $(to)
 
 # Heat maps, sets and clashes take the same time of each program.

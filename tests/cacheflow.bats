@@ -291,6 +291,12 @@ shown() {
     grep -qE '^mine,mine,[0-9]{10,}$' new/pairs/mine+mine.csv || fail "$(<new/pairs/mine+mine.csv)"
 }
 
+@test "a machine without a second level is not taken for one of L2's size" {
+    run -2 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" MACHINE=leon4-n2x-l2-off "$T/new/leon4-n2x-l2-off.yaml"
+    has "leon4-n2x-l2-off: it has no second level L2: give another MACHINE"
+    [[ ! -e new/leon4-n2x-l2-off.yaml ]]
+}
+
 @test "what is there is not made again" {
     cacheflow fig4.csv
     DRY=-n run -0 cacheflow fig4.csv
