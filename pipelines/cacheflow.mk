@@ -75,6 +75,7 @@ WAY_BYTES    ?= 131072
 WAYS         ?= 16
 LATENCY      ?= 17 176
 PICTURES     ?= 1
+$(call numbers,TEXT ROWS TIME)
 SOURCE       := $(SCRIPTS)../samples/cacheflow
 DESCRIPTIONS := $(firstword $(wildcard $(SCRIPTS)../formats/machines $(SCRIPTS)../machines))
 UNIT         ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/repl.c))

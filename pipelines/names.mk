@@ -23,3 +23,7 @@ UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^
 	    $(foreach m,$(MACHINES),$(call quoted,$m)); $(if $(TRACES),if cd -- $(call quoted,$(TRACES)) 2>/dev/null; then look *.cf; fi))
 $(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
     rename it or link to it))
+
+# numbers NAMES: a count that is no number would be 0 to awk, or to a loop.
+numbers = $(foreach v,$(1),$(if $(shell [[ $(call quoted,$(strip $($v))) =~ ^[1-9][0-9]*$$ ]] || echo no),\
+    $(error $v='$($v)' is no number from 1 on: give how many)))

@@ -217,6 +217,20 @@ END
     done
 }
 
+@test "a number of samples, seeds, lines or rows that is none is refused, not taken for 0" {
+    for setting in SAMPLES=5e4 SEEDS=x SEEDS=0 LASTING=1s TEXT=many "ROWS=1 2"; do
+        run -2 pipeline cacheperf real/text.txt "$setting"
+        has "${setting%%=*}='${setting#*=}' is no number from 1 on: give how many"
+    done
+    for setting in TEXT=x ROWS= TIME=1M; do
+        run -2 pipeline cacheflow script.sql "$setting"
+        has "${setting%%=*}='${setting#*=}' is no number from 1 on: give how many"
+    done
+    [[ ! -e out ]]
+    run -0 pipeline cacheflow text.txt 'TEXT= 2 '
+    [[ $(wc -l <out/text.txt) == 2 ]]
+}
+
 @test "files that nothing is known of are refused; where nothing was made, the settings are those of the next run" {
     mkdir out
     run -2 pipeline cacheflow no-such-result ROWS=5
