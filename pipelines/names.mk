@@ -15,6 +15,8 @@ export PATH := $(abspath $(BIN)):$(PATH)
 $(foreach v,TRACES OUT BIN,$(if $(filter command environment,$(firstword $(origin $v))),$(if $(findstring $$,$(value $v)),\
     $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))))
 
+$(if $(strip $(OUT)),,$(error OUT is empty, which would be the root of all folders: give one))
+
 # Names stand unquoted in rules and commands. What is refused has no way into them.
 quoted = '$(subst ','\'',$(1))'
 UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\]'; shopt -s nullglob; \

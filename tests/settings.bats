@@ -91,6 +91,13 @@ keeps() {
     [[ ! -e "b l" && ! -e b ]]
 }
 
+@test "an empty OUT is not the root of all folders" {
+    for name in explore cacheflow cacheperf bbprof modeling leon4 demo; do
+        run -2 make -C "$ROOT" -f pipelines/$name.mk BIN="$BIN" TRACES=samples OUT= -n
+        has "OUT is empty, which would be the root of all folders: give one"
+    done
+}
+
 @test "a default that is given is no other setting, and blanks, BIN, V and PICTURES are none" {
     pipeline cacheflow script.sql ROWS=5
     run -0 pipeline cacheflow script.sql ROWS=5 TEXT=60000 'PROGRAMS=gzip  sort sqlite3 cc1 ' BIN=/none V=1 PICTURES=0
