@@ -103,8 +103,8 @@ all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
 	$(if $(DEVICE),@echo "$(LEFT_OUT)")
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one. A
-# recipe whose picture is made beside its table asks for it by $(png).
-done = $(unchanged)mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+# recipe whose picture is made beside its table asks for it by $(png); without, a picture of an older table goes.
+done = $(unchanged)$(if $(png),,$(if $(filter %.csv,$@),rm -f $(@:.csv=.png) && ))mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 png  = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.png))
 # Colours are by names of processes, which are those of what is run, as far as Linux keeps them.

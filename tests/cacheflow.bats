@@ -291,6 +291,17 @@ shown() {
     grep -qE '^mine,mine,[0-9]{10,}$' new/pairs/mine+mine.csv || fail "$(<new/pairs/mine+mine.csv)"
 }
 
+@test "a picture of an older table goes, and is drawn anew" {
+    one() { make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" SYNTH_BYTES=4096 "$@"; }
+    one "$T/new/fig4.png"
+    touch -d yesterday new/fig4.png
+    touch new/synth.cf
+    one PICTURES=0 "$T/new/fig4.csv"
+    [[ ! -e new/fig4.png ]] || fail "the old picture is there"
+    one "$T/new/fig4.png"
+    [[ new/fig4.png -nt new/synth.cf ]]
+}
+
 @test "a machine without a second level is not taken for one of L2's size" {
     run -2 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" MACHINE=leon4-n2x-l2-off "$T/new/leon4-n2x-l2-off.yaml"
     has "leon4-n2x-l2-off: it has no second level L2: give another MACHINE"
