@@ -21,6 +21,8 @@
 # and got back: each line of a co-runner that only stores twice.
 set -euo pipefail
 shopt -s inherit_errexit
+# numbers of awk with a point
+export LC_ALL=C
 PASSES=${PASSES:-8} SETTLED=${SETTLED:-0.5} UNSETTLED=${UNSETTLED:-3} LINE=64
 
 corunner='' warm=0 latency=()

@@ -95,6 +95,11 @@ END
     run -0 --separate-stderr "$beside" -c few.beside.cf m.yaml p.cf
     # three stores, of a line of 64 bytes each, in 12 ns; from memory and back each of 192 lines once
     [[ $output == "$head"$'\n'"$alone,2,0.00,159"??",$((2 * 192 * 64 * 1000 / alone))" ]] || fail "$output"
+    # in a locale of decimal commas, too
+    if localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8" 2>/dev/null; then
+        run -0 --separate-stderr env LOCPATH="$T" LC_ALL=de_DE.UTF-8 "$beside" -c few.beside.cf m.yaml p.cf
+        [[ $output == "$head"$'\n'"$alone,2,0.00,159"??,* ]] || fail "$output"
+    fi
     run -0 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf
     [[ $output == "$head"$'\n'"$((639 * 2000 + 1 + 640 * 100)),"* ]]
     # without its first 64 accesses, and with half of the colours for the program
