@@ -119,7 +119,7 @@ include $(SCRIPTS)bbprof-beside.mk
 
 # heap NAME: "rank,region,page,gain_percent" of its heap and stack pages, of the runtime with none cached.
 # The regions of other pages are paths and may hold commas; theirs do not.
-heap = { cf-cat --csv --table page --columns policy,runtime_cycles $(OUT)/profile/$(1).cf | sed 's/^/runtime,/'; \
+heap = { cf-cat --csv --table page --columns policy,runtime_cycles $(OUT)/profile/$(1).cf | sed 's/^/runtime,/' && \
 	cf-rank -q --csv --by page --value gain $(OUT)/profile/$(1).cf; } | \
 	awk -F, '$$1 == "runtime" { if ($$2 == 1) none = $$3; next } $$2 ~ /^\[(heap|stack)\]$$/ { gsub(/[][]/, "", $$2); \
 	    printf "%d,%s,%d,%.4f\n", ++n[$$2], $$2, $$3, 100 * $$4 / none }'

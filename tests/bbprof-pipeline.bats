@@ -221,3 +221,16 @@ END
     run ! make -s -C "$ROOT" -f pipelines/bbprof.mk BIN="$T/bin" OUT="$T/out" ITERATIONS=5 "$T/out/fig6.csv"
     [ ! -e out/fig6.csv ] && [ ! -e out/profile/staircase.cf ]
 }
+
+@test "gains of a profile whose runtime cannot be read are no figure" {
+    mkdir bin
+    ln -s "$B"/bin/* bin && rm bin/cf-{cat,rank}
+    printf '#!/bin/sh\nexit 1\n' >bin/cf-cat
+    printf '#!/bin/sh\nprintf "rank,region,page,gain\\n1,[heap],0,5\\n"\n' >bin/cf-rank
+    chmod +x bin/cf-{cat,rank}
+    bbprof() { make -s -C "$ROOT" -f pipelines/bbprof.mk BIN="$T/bin" OUT="$T/out" -o "$T/out/profile/staircase.cf" "$T/out/$1"; }
+    bbprof machine/lru.yaml
+    mkdir out/profile && : >out/profile/staircase.cf
+    run -2 bbprof fig6.csv
+    [ ! -e out/fig6.csv ]
+}
