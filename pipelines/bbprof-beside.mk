@@ -29,6 +29,7 @@
 # CALLS        of c2isbm; the first warms the caches                 [8]
 # STORES       of the recording of a co-runner                       [2000000]
 # LATENCY      of what the machine's description does not tell apart [memory.store=60 L2.store=5]
+# PASSES, SETTLED, UNSETTLED   of bbprof-beside.sh                   [its own]
 
 PROGRAM3 ?= $(if $(filter regions,$(PROGRAMS)),regions,$(firstword $(PROGRAMS)))-$(SMALL)-def
 PROGRAMS11 ?= $(PROGRAM3) c2isbm
@@ -42,6 +43,9 @@ THEIRS   ?= 0 20 32 41 44 48 52 56 60 64 68 72 88 105
 CALLS    ?= 8
 STORES   ?= 2000000
 LATENCY  ?= memory.store=60 L2.store=5
+PASSES   ?=
+SETTLED  ?=
+UNSETTLED ?=
 
 # The colours of 16 that the pool has, and the rest. Those of fig10 are all in one quarter of the first
 # level's sets: it has 4 colours, which are those of the second level modulo 4.

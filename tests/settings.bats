@@ -76,6 +76,12 @@ keeps() {
     keeps bbprof machine/lru.yaml SIZES=sqcif "SIZES=sqcif qcif"
     rm -r out other
     keeps bbprof machine/lru.yaml STORES=9 STORES=10
+    # those that bbprof-beside.sh has from the environment
+    for setting in PASSES=2 SETTLED=9 UNSETTLED=9; do
+        IN=other run -2 exported $setting bbprof machine/lru.yaml STORES=10
+        has "now is given $setting"
+        unset ${setting%%=*}
+    done
 }
 
 @test "leon4.mk: other settings are refused" {
