@@ -223,9 +223,10 @@ run_trace        = cat $(OUT)/real/$(1).cf.cost
 # ---- times: nothing runs beside ----
 
 # Milliseconds of processor time: "program.mended as-it-is mended".
-PAIRS := $(if $(filter-out 0,$(RUNS)),$(DEFECTS))
+TIMED := $(filter-out 0,$(RUNS))
+PAIRS := $(if $(TIMED),$(DEFECTS))
 FOUND := $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) $(DEFECTS:%=$(OUT)/shares/%.txt)
-$(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/effort/%.txt) \
+$(OUT)/speed.txt: $(if $(TIMED),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/effort/%.txt) \
 		$(PRELOADED:%=$(OUT)/verdict/%.csv) $(THERE:%=$(OUT)/real/%.cf)) | $(OUT)/cost
 	$(call step,run)
 	for v in $(PAIRS); do \
@@ -239,7 +240,7 @@ $(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DE
 $(OUT)/table3.csv: $(OUT)/speed.txt
 	$(call step,run)
 	{ echo program,mode,processor_milliseconds,milliseconds,kib_of_largest_process,times_longer,times_larger; \
-	  $(if $(PAIRS),$(foreach p,$(THERE),{ $(foreach m,$(MODES),c=$$($(call run_$m,$p)) && echo "$m $$c" &&) :; } | \
+	  $(if $(TIMED),$(foreach p,$(THERE),{ $(foreach m,$(MODES),c=$$($(call run_$m,$p)) && echo "$m $$c" &&) :; } | \
 	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$4 } { print "$p", $$1, $$2, $$3, $$4, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$4 / kb) }' &&)) :; } $(to)
 
 # ---- tables ----

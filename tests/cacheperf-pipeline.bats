@@ -151,6 +151,13 @@ END
     [ -z "$(find . -name '*.tmp' -o -name '*.found')" ]
 }
 
+@test "real programs are timed where none that is run has a defect" {
+    seq 3000 >text
+    run -0 make -s -C "$ROOT" -f pipelines/cacheperf.mk BIN="$BIN" OUT="$T/out" ONLY=clean SEEDS=1 SAMPLES=500 RUNS=1 LASTING=1 \
+        TEXT=10 ROWS=10 REAL=mine COMMAND_mine="sort $T/text" "$T/out/table3.csv"
+    grep -q '^mine,alone,' out/table3.csv || fail "$(<out/table3.csv)"
+}
+
 @test "a step that fails fails the pipeline" {
     mkdir bin && ln -s "$B"/bin/* bin && rm bin/cf-report
     printf '#!/bin/sh\nexit 1\n' >bin/cf-report && chmod +x bin/cf-report
