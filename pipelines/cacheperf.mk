@@ -239,6 +239,7 @@ $(OUT)/speed.txt: $(if $(TIMED),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DE
 
 $(OUT)/table3.csv: $(OUT)/speed.txt
 	$(call step,run)
+	$(if $(TIMED),$(foreach p,$(filter-out $(THERE),$(REAL)),echo "$p of REAL is left out: it is not installed" >&2;))
 	{ echo program,mode,processor_milliseconds,milliseconds,kib_of_largest_process,times_longer,times_larger; \
 	  $(if $(TIMED),$(foreach p,$(THERE),{ $(foreach m,$(MODES),c=$$($(call run_$m,$p)) && echo "$m $$c" &&) :; } | \
 	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$4 } { print "$p", $$1, $$2, $$3, $$4, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$4 / kb) }' &&)) :; } $(to)
