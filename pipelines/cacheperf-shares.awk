@@ -26,16 +26,23 @@ $1 == "missed" {
     next
 }
 $1 == "rank" {
-    for (i = 1; i <= NF; i++)
+    for (i = heads = NF; i >= 1; i--)
         at[$i] = i
     next
 }
+# A source may have commas.
+{
+    source = $at["source"]
+    for (i = 1; i <= NF - heads; i++)
+        source = source FS $(at["source"] + i)
+    share = $(at["share_percent"] + NF - heads)
+}
 !seeds {
-    exact[$at["source"]] += $at["share_percent"]
+    exact[source] += share
     next
 }
 {
-    sampled[$at["source"]] += $at["share_percent"]
+    sampled[source] += share
 }
 END {
     if (!seeds)

@@ -21,7 +21,7 @@ BEGIN {
 }
 
 # The class with the most misses on the lines of `program` that the mark stands on.
-function exact(program, mended, mark,    file, line, n, i, head, field, at, wanted, sum, best) {
+function exact(program, mended, mark,    file, line, n, i, head, field, at, wanted, sum, best, more, source) {
     if (mark == "")
         return ""
     file = sources "/" program ".c"
@@ -35,11 +35,14 @@ function exact(program, mended, mark,    file, line, n, i, head, field, at, want
     for (i = 1; i <= n; i++)
         at[head[i]] = i
     while ((getline line < file) > 0) {
-        split(line, field, ",")
-        sub(/.*\//, "", field[at["source"]])
-        if (field[at["source"]] in wanted)
-            for (i = 1; i <= n; i++)
-                sum[head[i]] += field[i]
+        # a source may have commas, in the names of its folders
+        more = split(line, field, ",") - n
+        source = field[at["source"] + more]
+        sub(/.*\//, "", source)
+        sub(/"$/, "", source)
+        if (source in wanted)
+            for (i = at["source"] + 1; i <= n; i++)
+                sum[head[i]] += field[i + more]
     }
     close(file)
     for (i = 1; i <= n; i++)

@@ -95,6 +95,21 @@ judged() {
     head -n 5 in >one
     [ "$(awk -f "$ROOT/pipelines/cacheperf-shares.awk" one)" = "60.00 50 a.c:1" ]
     run ! awk -f "$ROOT/pipelines/cacheperf-shares.awk" /dev/null
+    # in a folder with a comma
+    sed 's|[ac]\.c:[0-9]|"/x,y/&"|' in | awk -f "$ROOT/pipelines/cacheperf-shares.awk" >comma
+    [ "$(<comma)" = '3.00 40 "/x,y/a.c:1"' ] || fail "$(<comma)"
+}
+
+@test "table2: the class of most misses of a statement, in a folder with a comma, too" {
+    mkdir trace hill shares
+    echo program,row,mended,type,origin,line,object >truth.csv
+    echo "p,1,0,conflict,application,MISS,heap OBJECT" >>truth.csv
+    printf '%s\n' 'int a;' 'a++; /* MISS */' >p.c
+    for source in p.c:2 x/p.c:2 '"/x,y,z/p.c:2"'; do
+        printf '%s\n' rank,source,misses,compulsory,capacity,conflict,share_percent "1,$source,9,1,2,6,90" 2,p.c:1,1,1,0,0,10 >hill/p.0.csv
+        echo p,1,0,conflict | awk -v out=. -v sources=. -v head=h -f "$ROOT/pipelines/cacheperf-table.awk" >table
+        [[ $(tail -n 1 table) == p,1,0,conflict,,conflict,* ]] || fail "$source" "$(<table)"
+    done
 }
 
 # ---- the pipeline ----
