@@ -130,7 +130,9 @@ $(OUT)/run/%.csv: $$(call needs,$$*) $(SCRIPTS)bbprof-beside.sh
 
 run       = $(OUT)/run/$(1)/$(2)/$(3)/$(4).csv
 by_itself = $(call run,$(1),none,c16,$(2))
-everyone  = their$(shell echo $$(($(KIB) / 4)))
+# pages of a co-runner's buffer
+BUFFER   := $(shell echo $$((($(KIB) + 3) / 4)))
+everyone  = their$(BUFFER)
 
 # row KEYS BASELINE RUN: the keys, the runtime, and as a part of the baseline's
 row = && awk -F, -v keys='$(1)' 'FNR == 2 && one { printf "%s,%s,%.4f$(4)\n", keys, $$1, $$1 / one$(5) } FNR == 2 { one = $$1 }' $(2) $(3)
@@ -156,7 +158,7 @@ $(OUT)/fig10.csv: $(foreach p,$(POLICIES),$(call by_itself,$p,c2isbm) $(foreach 
 
 runs11 = $(call by_itself,$p,$i) $(foreach k,$(THEIRS),$(call run,$p,$(KIB),their$k,$i))
 # As above, and what is left of the slowdown with none moved, which is the first of THEIRS
-row11 = && awk -F, -v keys='$i,$p,$k,$(shell echo $$((3 * ($(KIB) / 4 - $k))))' 'FNR == 2 { took[++n] = $$1 } \
+row11 = && awk -F, -v keys='$i,$p,$k,$(shell echo $$((3 * ($(BUFFER) - $k))))' 'FNR == 2 { took[++n] = $$1 } \
     END { printf "%s,%s,%.4f,%.4f\n", keys, took[3], took[3] / took[1], (took[2] > took[1] ? (took[3] - took[1]) / (took[2] - took[1]) : 0) }' \
     $(call by_itself,$p,$i) $(call run,$p,$(KIB),their$(firstword $(THEIRS)),$i) $(call run,$p,$(KIB),their$k,$i)
 

@@ -137,6 +137,14 @@ END
     for m in zynq-ultrascale raspberry-pi-4; do run -0 machine $m; done
 }
 
+@test "a buffer that ends within a page: that page is one of it" {
+    shown() { make -n -s -C "$ROOT" -f pipelines/bbprof.mk BIN="$BIN" OUT="$T/out" IMAGES=disparity-sqcif-def POLICIES=lru KIB=42 "$@"; }
+    run -0 shown "$T/out/fig12.csv"
+    has run/lru/42/their11/disparity-sqcif-def.csv
+    run -0 shown THEIRS="0 8" PROGRAMS11=c2isbm "$T/out/fig11.csv"
+    has "keys='c2isbm,lru,8,9'"
+}
+
 # bats test_tags=slow
 @test "staircase and two image programs, one other input: all figures, in a folder with a comma" {
     need valgrind 'records the programs'
