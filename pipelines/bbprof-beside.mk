@@ -25,7 +25,7 @@
 # POLICIES     of the second level; the first one is that of fig5 and fig12    [lru random]
 # KIB, KIBS    buffer of each co-runner; those of fig3
 # COLOURS      of fig5; 4, 12 and 16 are needed                      [2 4 6 8 12 16]
-# OWN, THEIRS  pages moved in fig10; of each co-runner in fig11, 0 the first: of KIB / 4 that there are
+# OWN, THEIRS  pages moved in fig10; of each co-runner in fig11: of KIB / 4 that there are
 # CALLS        of c2isbm; the first warms the caches                 [8]
 # STORES       of the recording of a co-runner                       [2000000]
 # LATENCY      of what the machine's description does not tell apart [memory.store=60 L2.store=5]
@@ -156,11 +156,11 @@ $(OUT)/fig10.csv: $(foreach p,$(POLICIES),$(call by_itself,$p,c2isbm) $(foreach 
 	{ echo policy,pages_moved,runtime_cycles,runtime_of_alone $(foreach p,$(POLICIES),$(foreach k,$(OWN), \
 	    $(call row,$p$(comma)$k,$(call by_itself,$p,c2isbm),$(call run,$p,$(KIB),own$k,c2isbm)))); } $(to)
 
-runs11 = $(call by_itself,$p,$i) $(foreach k,$(THEIRS),$(call run,$p,$(KIB),their$k,$i))
-# As above, and what is left of the slowdown with none moved, which is the first of THEIRS
+runs11 = $(call by_itself,$p,$i) $(foreach k,$(sort 0 $(THEIRS)),$(call run,$p,$(KIB),their$k,$i))
+# As above, and what is left of the slowdown with none moved
 row11 = && awk -F, -v keys='$i,$p,$k,$(shell echo $$((3 * ($(BUFFER) - $k))))' 'FNR == 2 { took[++n] = $$1 } \
     END { printf "%s,%s,%.4f,%.4f\n", keys, took[3], took[3] / took[1], (took[2] > took[1] ? (took[3] - took[1]) / (took[2] - took[1]) : 0) }' \
-    $(call by_itself,$p,$i) $(call run,$p,$(KIB),their$(firstword $(THEIRS)),$i) $(call run,$p,$(KIB),their$k,$i)
+    $(call by_itself,$p,$i) $(call run,$p,$(KIB),their0,$i) $(call run,$p,$(KIB),their$k,$i)
 
 $(OUT)/fig11.csv: $(foreach i,$(PROGRAMS11),$(foreach p,$(POLICIES),$(runs11)))
 	$(call step,table)

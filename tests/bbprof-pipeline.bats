@@ -145,6 +145,12 @@ END
     has "keys='c2isbm,lru,8,9'"
 }
 
+@test "fig11 compares with none moved, whatever THEIRS begins with" {
+    run -0 make -n -s -C "$ROOT" -f pipelines/bbprof.mk BIN="$BIN" OUT="$T/out" POLICIES=lru PROGRAMS11=c2isbm THEIRS="32 8" "$T/out/fig11.csv"
+    has ">$T/out/run/lru/420/their0/c2isbm.csv.tmp"
+    (($(grep -o "/their0/c2isbm.csv $T/out/run/lru/420/their\(32\|8\)/" <<<"$output" | wc -l) == 2)) || fail "$output"
+}
+
 # bats test_tags=slow
 @test "staircase and two image programs, one other input: all figures, in a folder with a comma" {
     need valgrind 'records the programs'
