@@ -138,6 +138,16 @@ picture() {
     [[ ! -e out/sort/n.csv && -z $(find out -name '*tmp*') ]] || fail "$(find out)"
 }
 
+@test "a picture that a stopped run has left behind is not that of a table made without pictures" {
+    cp "$D/traces/cc1.cf" .
+    one() { explore MACHINES=tegra-x1 TRACES="$T/cc1.cf" "$T/out/cc1/classes.csv" "$@"; }
+    one
+    mv out/cc1/classes.png out/cc1/classes.tmp.png
+    touch cc1.cf
+    one PICTURES=0
+    [[ $(ls out/cc1) == classes.csv ]] || fail "$(ls out/cc1)"
+}
+
 @test "one trace; one machine" {
     run -0 explore PICTURES=0 TRACES="$D/traces/two-threads.cf" MACHINES=leon4-n2x
     [[ $(ls out) == two-threads ]]
