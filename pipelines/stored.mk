@@ -45,7 +45,7 @@ $(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)' $(shell ls -- $(call quot
 # Results are made under another name and renamed, so that a stopped run leaves no half of one. The
 # programs that make a table draw it, too; a picture of an older table goes.
 drawn    = $(patsubst %.csv,%.tmp.png,$(filter %.csv,$@))
-done     = $(unchanged)$(if $(drawn),if $(if $(filter-out 0,$(PICTURES)),[ -e $(drawn) ],false); then mv $(drawn) $(@:.csv=.png); else rm -f $(drawn) $(@:.csv=.png); fi && )mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
+done     = $(unchanged)$(unmoved)$(if $(drawn),if $(if $(filter-out 0,$(PICTURES)),[ -e $(drawn) ],false); then mv $(drawn) $(@:.csv=.png); else rm -f $(drawn) $(@:.csv=.png); fi && )mv $@.tmp $@ || { rm -f $@.tmp $(drawn); exit 1; }
 to       = >$@.tmp && $(done)
 png      = $(if $(filter-out 0,$(PICTURES)),--picture $(drawn) --picture-size 1120x640 --title '$(1): $*')
 pictures = $(if $(filter-out 0,$(PICTURES)),$(patsubst %.csv,%.png,$(1)))
@@ -104,5 +104,9 @@ UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.trac
 	done)
 $(if $(UNLIKE),$(error '$(UNLIKE)' is not the trace that $(OUT)/$(basename $(notdir $(UNLIKE))) was made of, as far as is known, and not \
     newer: touch it, and all is made again, or give another OUT))
+# Nor does one that is changed meanwhile give a result.
+unmoved = $(foreach n,$(filter $(firstword $(subst /, ,$(@:$(OUT)/%=%))),$(NAMES)),{ \
+    [ "$$(stat -L -c %s,%.9Y -- $(FOLDER)/$n.cf)" = "$$(cat $(OUT)/.traces/$n)" ] || \
+    { echo "$(FOLDER)/$n.cf was changed while results were made of it" >&2; false; }; } && )
 endif
 endif

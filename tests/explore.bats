@@ -109,6 +109,25 @@ picture() {
     run -0 explore TRACES="$T/moved" clean
 }
 
+@test "a trace that is changed while results are made of it fails them" {
+    printf 'include stored.mk\nRESULTS := a.csv b.csv\n' >own.mk
+    printf '$(OUT)/%%/%s.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n\tcf-rank -q --csv --by op $< $(to)\n%s' \
+        a $'\t[ ! -e x/edit ] || cp other.cf x/t.cf\n' b '' >>own.mk
+    mkdir x
+    cf-cat --slice 0-1000 -o x/t.cf "$ROOT/samples/sort.cf"
+    cf-cat --slice 0-2000 -o other.cf "$ROOT/samples/sort.cf"
+    own() { make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=x OUT=out; }
+    : >x/edit
+    run -2 own
+    has "x/t.cf was changed while results were made of it"
+    [[ -s out/t/a.csv && ! -e out/t/b.csv && -z $(find out -name '*.tmp') ]] || fail "$(find out)"
+    rm x/edit
+    # it is newer than what was made before
+    run -0 own
+    cf-rank -q --csv --by op other.cf | tee want | same - out/t/a.csv
+    same want out/t/b.csv
+}
+
 @test "a picture of an older table goes; results that are no tables are made anew" {
     mkdir few
     cp "$ROOT/samples/sort.cf" few/
