@@ -95,7 +95,7 @@ ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 # One with the name of another, or put in its place, may be older than the results of that, which make
 # would keep. OUT/.traces/NAME has the bytes and the time of the one that results were made of last.
 UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.traces;) \
-	(cd $(FOLDER) && printf '%s\0' $(if $(filter %.cf,$(TRACES)),$(NAMES).cf,*.cf) | xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
+	(cd $(FOLDER) && printf '%s\0' $(if $(filter %.cf,$(TRACES)),$(NAMES).cf,*.cf) | LC_ALL=C xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
 	while read -r f now; do n=$${f%.cf}; was=; [ ! -e $(OUT)/.traces/$$n ] || read -r was <$(OUT)/.traces/$$n; \
 	    if [ "$$now" != "$$was" ]; then \
 	        for r in $(OUT)/$$n/*; do [ $(FOLDER)/$$f -nt $$r ] || { echo $(FOLDER)/$$f; exit; }; done; \
@@ -106,7 +106,7 @@ $(if $(UNLIKE),$(error '$(UNLIKE)' is not the trace that $(OUT)/$(basename $(not
     newer: touch it, and all is made again, or give another OUT))
 # Nor does one that is changed meanwhile give a result.
 unmoved = $(foreach n,$(filter $(firstword $(subst /, ,$(@:$(OUT)/%=%))),$(NAMES)),{ \
-    [ "$$(stat -L -c %s,%.9Y -- $(FOLDER)/$n.cf)" = "$$(cat $(OUT)/.traces/$n)" ] || \
+    [ "$$(LC_ALL=C stat -L -c %s,%.9Y -- $(FOLDER)/$n.cf)" = "$$(cat $(OUT)/.traces/$n)" ] || \
     { echo "$(FOLDER)/$n.cf was changed while results were made of it" >&2; false; }; } && )
 endif
 endif

@@ -109,6 +109,15 @@ picture() {
     run -0 explore TRACES="$T/moved" clean
 }
 
+@test "a trace is the same one in a locale of decimal commas" {
+    localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8" 2>/dev/null || skip "no such locale can be made here"
+    one() { explore MACHINES=tegra-x1 PICTURES=0 TRACES="$D/traces/cc1.cf" "$T/out/cc1/$1.csv"; }
+    one classes
+    export LOCPATH=$T LC_ALL=de_DE.UTF-8
+    run -0 one classes
+    run -0 one sweep
+}
+
 @test "a trace that is changed while results are made of it fails them" {
     printf 'include stored.mk\nRESULTS := a.csv b.csv\n' >own.mk
     printf '$(OUT)/%%/%s.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n\tcf-rank -q --csv --by op $< $(to)\n%s' \
