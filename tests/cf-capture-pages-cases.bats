@@ -233,6 +233,22 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     run -5 --separate-stderr pages -q -n 2 --rank kept.cf --resume -o k.cf -- "$program" - state clock
 }
 
+@test "--resume with another --group is refused, though its groups begin at pages that are there" {
+    pagectl
+    run -5 hot - --group 4
+    cp p.cf kept.cf
+    local group
+    for group in 1 2; do
+        pagectl
+        run -1 --separate-stderr hot - --group $group --resume -n 2
+        has 'rows are of other pages or options than these: nothing is changed' "$stderr"
+        cmp p.cf kept.cf
+    done
+    pagectl
+    run -5 --separate-stderr hot - --group 4 --resume -n 2
+    has ' runs are there' "$stderr"
+}
+
 @test "--resume of a stream that is cut in a frame: the frames before it count" {
     pagectl
     run -5 hot -
