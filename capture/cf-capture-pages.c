@@ -58,7 +58,7 @@ static void header(struct pages *k)
                           .clock_hz = cf_clock_hz(),
                           .source = (char *)"cf-capture-pages",
                           .here = 1};
-    char *line = NULL;
+    char *line = NULL, *regions = pages_regions(k);
     size_t size;
     FILE *f = open_memstream(&line, &size);
 
@@ -71,11 +71,15 @@ static void header(struct pages *k)
     state(k, "read", *k->at_stops ? "at the stops" : "in the program");
     state(k, "function", k->o.function);
     state(k, "build", k->build);
+    state(k, "regions", regions);
+    if (k->profile)
+        state(k, "profile", k->profile);
     pages_counters_fact(k);
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_command_unbegun(&k->command, k->writer));
     pages_counters_declare(k);
     free(line);
+    free(regions);
 }
 
 /* A run without which there is no use in others. */
@@ -113,6 +117,8 @@ static void measure(struct pages *k)
                 k->pages, (unsigned long long)k->untouched, (unsigned long long)k->other,
                 cf_clock_name(), *k->at_stops ? "at the stops: " : "read in the program",
                 k->at_stops);
+    if (k->o.rank)
+        pages_order(k);
     header(k);
     if (k->o.bisect)
         pages_bisect(k);

@@ -249,6 +249,27 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     has ' runs are there' "$stderr"
 }
 
+@test "--resume with other regions, or with another profile of --rank, is refused" {
+    pagectl
+    run -5 hot -
+    cp p.cf kept.cf
+    pagectl
+    run -1 --separate-stderr capture --regions data,rodata -n 2 --resume -o p.cf -- "$D/hot" - state clock
+    has '--resume: p.cf has runs with another regions,' "$stderr"
+    cmp p.cf kept.cf
+    cf-rank -q --by page --value gain p.cf >best.csv
+    (head -1 best.csv && sed 1d best.csv | tac) >worst.csv
+    pagectl
+    run -5 pages -n 1 --rank best.csv -o k.cf -- "$D/hot" - state clock
+    cp k.cf kept.cf
+    pagectl
+    run -1 --separate-stderr pages -n 2 --rank worst.csv --resume -o k.cf -- "$D/hot" - state clock
+    has '--resume: k.cf has runs with another profile,' "$stderr"
+    cmp k.cf kept.cf
+    pagectl
+    run -5 pages -n 2 --rank best.csv --resume -o k.cf -- "$D/hot" - state clock
+}
+
 @test "--resume of a stream that is cut in a frame: the frames before it count" {
     pagectl
     run -5 hot -

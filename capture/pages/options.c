@@ -12,6 +12,7 @@
 
 #include "capture/cf_elf.h"
 #include "capture/pages/pages.h"
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_options.h"
 
@@ -27,6 +28,20 @@ static void take_regions(const struct cf_tool *t, void *to, const char *option, 
         *bits |= 1u << cf_parse_word(t, option, word, kinds);
     if (!*bits)
         cf_die(t, CF_EXIT_USAGE, "%s: give some of %s, with commas between", option, kinds);
+}
+
+char *pages_regions(const struct pages *k)
+{
+    char words[sizeof kinds], *text = NULL, *rest;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    unsigned i = 0;
+
+    memcpy(words, kinds, sizeof kinds);
+    for (char *word = strtok_r(words, " ", &rest); f && word; word = strtok_r(NULL, " ", &rest))
+        if (k->o.kinds >> i++ & 1)
+            fprintf(f, "%s%s", ftell(f) ? "," : "", word);
+    return cf_need(&k->tool, f ? cf_memory_text(f, &text) : NULL);
 }
 
 static void take_cpu(const struct cf_tool *t, void *to, const char *option, char *text)

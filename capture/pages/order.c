@@ -8,6 +8,7 @@
  */
 #include <csv.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,17 @@ static void read_stream(struct order *o)
     cf_reader_close(r);
 }
 
+/* FNV-1a, by which --resume knows the profile again. */
+static char *sum_of(const struct pages *k, FILE *f)
+{
+    uint64_t sum = 0xcbf29ce484222325;
+
+    for (int c; (c = getc(f)) != EOF;)
+        sum = (sum ^ (uint64_t)c) * 0x100000001b3;
+    rewind(f);
+    return cf_tool_text(&k->tool, "%016" PRIx64, sum);
+}
+
 void pages_order(struct pages *k)
 {
     struct order o = {.k = k,
@@ -192,6 +204,7 @@ void pages_order(struct pages *k)
         k->unit[i].place = UINT32_MAX;
     if (!f)
         cf_die(&k->tool, CF_EXIT_INPUT, "--rank %s: %s", k->o.rank, strerror(errno));
+    k->profile = sum_of(k, f);
     first = getc(f);
     rewind(f);
     if (first == 'r') /* "rank,region,..."; streams have a first byte that is no letter */

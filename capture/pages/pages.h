@@ -138,6 +138,7 @@ struct pages {
     struct pages_layout layout;
     struct pages_calls calls; /* of the run that found it */
     char *build;              /* of its program and libraries */
+    char *profile;            /* a sum of what --rank says, or NULL */
     struct pages_page *page;
     size_t pages, page_room;
     struct pages_unit *unit;
@@ -253,7 +254,7 @@ int pages_run(struct pages *k, struct pages_run *run);
 
 /* ---- order.c ---- */
 
-/* Gives each unit its place by --rank. */
+/* Gives each unit its place by --rank, and k->profile. */
 void pages_order(struct pages *k);
 
 /* ---- plan.c ---- */
@@ -283,5 +284,7 @@ void pages_earlier_done(struct pages *k);
 /* ---- options.c ---- */
 
 void pages_options(struct pages *k, int argc, char **argv);
+/* Those of --regions, to be freed. */
+char *pages_regions(const struct pages *k);
 
 #endif

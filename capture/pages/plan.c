@@ -270,8 +270,6 @@ void pages_plan(struct pages *k)
     struct plan p = {.k = k};
     size_t made = 0, all;
 
-    if (k->o.rank)
-        pages_order(k);
     if (k->o.migrate > k->units)
         cf_die(&k->tool, CF_EXIT_USAGE, "--migrate %u: there are %zu pages", k->o.migrate,
                k->units);
