@@ -774,6 +774,18 @@ END
     run -133 snap -e break:nothing -- sh -c 'kill -TRAP $$'
 }
 
+@test "a symbol that several functions of a program have is told, since one of them is watched" {
+    printf 'static void twin(void) { __asm__ volatile(""); }\nvoid other(void) { twin(); }\n' >b.c
+    printf 'void other(void);\nstatic void twin(void) { __asm__ volatile(""); }\n' >a.c
+    printf 'int main(void) { twin(); other(); return 0; }\n' >>a.c
+    cc -O0 -fno-inline -o twins a.c b.c
+    run -0 --separate-stderr snap -q -e break:twin -- ./twins
+    has "--event: several functions, data or libraries of a program have the symbol 'twin'" "$stderr"
+    [ "$(count snapshot)" = 1 ]
+    run -0 --separate-stderr snap -q -e break:other -- ./twins
+    [ -z "$stderr" ] || fail "$stderr"
+}
+
 @test "flush: each snapshot is read at once; transparent: at the end, from the buffer" {
     run -5 snap -p 3ms -n 4 -- "$W" u 4 notes
     run -0 bash -c "cut -d, -f1,2 notes | grep -v child | paste -sd ' '"

@@ -100,6 +100,11 @@ void cf_watch_tell(struct cf_watch *w)
     for (unsigned i = 0; i < w->points; i++) {
         const char *symbol = w->point[i].symbol;
 
+        if (w->several >> i & 1)
+            cf_warn(w->tool,
+                    "%s: several functions, data or libraries of a program have the symbol '%s': "
+                    "the first that was found is watched alone",
+                    w->option, symbol);
         if (w->found >> i & 1 || !symbol)
             continue;
         if (w->refused) {

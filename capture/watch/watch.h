@@ -115,7 +115,7 @@ int cf_watch_refused(const struct cf_watch *w);
 /* Where the first point is that is in several: words that end a message. */
 const char *cf_watch_places(const struct cf_watch *w);
 
-/* Warns of symbols that were found nowhere, and what was missed. */
+/* Warns of symbols that were found nowhere, or at several places, and what was missed. */
 void cf_watch_tell(struct cf_watch *w);
 
 #endif
