@@ -733,6 +733,10 @@ END
     rm s.cf
     run -5 --separate-stderr snap -e write:cell:8 -- "$W" l 9
     has "no snapshot was taken" "$stderr"
+    run -5 --separate-stderr snap -q -e write:cell -- "$W" l 9
+    has "--event: cell+0x0: has more bytes than can be watched: only its first are" "$stderr"
+    run -5 --separate-stderr snap -q -e access:counter -n 1 -- "$W" l 9
+    [ -z "$stderr" ] || fail "$stderr"
     run -5 --separate-stderr snap -e write:cell+9:4 -- "$W" l 1
     has 'no multiple' "$stderr"
 }

@@ -108,8 +108,7 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
 {
     for (unsigned i = 0; i < w->points && !w->released; i++) {
         const struct cf_watch_point *point = &w->point[i];
-        uint64_t addr = 0, bytes = UINT64_MAX;
-
+        uint64_t addr = 0, bytes = UINT64_MAX, symbol_bytes;
         unsigned places = 1;
 
         if (p->placed >> i & 1)
@@ -139,7 +138,10 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
             }
             continue;
         }
+        symbol_bytes = bytes;
         bytes = point->bytes ? point->bytes : fitting(addr, bytes, point->offset);
+        if (point->symbol && !point->bytes && !point->offset && bytes < symbol_bytes)
+            warn_once(w, i, "has more bytes than can be watched: only its first are");
         if (addr % bytes) {
             warn_once(w, i, "its address is no multiple of the bytes to watch");
             continue;
