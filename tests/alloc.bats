@@ -13,7 +13,7 @@ setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     local s=$BATS_TEST_DIRNAME/alloc f
     ! emulated || gcc() { "$B/cc" "$@"; } # into whose programs the library can be loaded
-    for f in known stress sites scribble between; do
+    for f in known stress sites scribble between deep; do
         gcc -O2 -g -pthread -D_GNU_SOURCE -o "$f" "$s/$f.c" || return 1
     done
     gcc -O2 -pthread -D_GNU_SOURCE -static -o static "$s/sites.c"
@@ -108,6 +108,16 @@ objects_of() {
     done
     run alloc_shim -d 65 "$P/sites" 1
     [[ $status = 3 && $output = *'a depth over 64'* ]]
+}
+
+# bats test_tags=slow
+@test "objects whose stack has no room in table stack are counted as those whose stack is not known" {
+    recorded -d 64 -- "$P/deep" 170000
+    [[ $(value nodes) = 4194304 && $(value lost) = 0 ]]
+    local n
+    n=$(awk -F, '$4 == "alloc" && $7 == 0' objects.csv | wc -l)
+    ((n > 1000))
+    [[ $(value unknown) = "$n" ]]
 }
 
 @test "threads, fork, dlopen and signals: the program's result is the same, and addresses are consistent" {

@@ -98,6 +98,7 @@ static int take(struct cf_alloc *a, unsigned ring, uint64_t first, uint32_t leng
     const uint64_t time = words[(at + 1) & mask], owner = a->ring[ring].owner;
     struct alloc_process *p;
     uint64_t stack = 0, bytes = 0;
+    uint32_t node;
 
     if (process_of(a, ring, &p) != 0)
         return -1;
@@ -116,8 +117,9 @@ static int take(struct cf_alloc *a, unsigned ring, uint64_t first, uint32_t leng
         stack = words[(at + 2) & mask];
         bytes = words[(at + length - 1) & mask];
     }
-    return put_object(a, owner, CF_ALLOC, time, first & CFA_WHAT, bytes,
-                      stack < p->node_room ? p->node[stack] : 0);
+    node = stack < p->node_room ? p->node[stack] : 0;
+    a->result.unknown += stack && !node; /* else the process has counted it */
+    return put_object(a, owner, CF_ALLOC, time, first & CFA_WHAT, bytes, node);
 }
 
 /* The next record of a ring: its key, first word and length; 0 where there is none. */
