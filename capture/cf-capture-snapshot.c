@@ -414,6 +414,9 @@ static void end(struct capture *k)
     check_count(k);
     if (k->emit.bad_maps)
         cf_warn(&k->tool, "%u lines of /proc/PID/maps were not understood", k->emit.bad_maps);
+    if (k->emit.maps_refused)
+        cf_warn(&k->tool, "--maps: mappings of programs are missing, which could not be read: %s",
+                strerror(k->emit.maps_refused));
     if (k->moving)
         cf_warn(&k->tool, "%llu times a program did not stop within 100 ms",
                 (unsigned long long)k->moving);

@@ -928,6 +928,26 @@ thrash,4,8192,4,4'
     [ "$(count snapshot)" = 3 ]
 }
 
+@test "mappings that may not be read are told" {
+    [ "$(id -u)" = 0 ] || skip "root may give its rights up"
+    cat >secret.c <<'END'
+#include <signal.h>
+#include <sys/prctl.h>
+int main(void) { prctl(PR_SET_DUMPABLE, 0); return raise(SIGSTOP); }
+END
+    cc -o secret secret.c
+    chmod 777 .
+    shutter
+    chmod 777 sock
+    run -0 --separate-stderr setpriv --reuid 65534 --clear-groups "$(command -v cf-capture-snapshot)" \
+        -q --device sock --own-priority none -m -e stop -o s.cf -- ./secret
+    has "--maps: mappings of programs are missing, which could not be read: Permission denied" "$stderr"
+    shutter
+    rm -f s.cf
+    run -0 --separate-stderr cf-capture-snapshot -q --device sock --own-priority none -m -e stop -o s.cf -- ./secret
+    [ -z "$stderr" ] || fail "$stderr"
+}
+
 @test "mappings: the build is that of the file which the process has by that name" {
     unshare -rm true || skip "no namespaces of users"
     mkdir -p root/bin root/old

@@ -32,6 +32,7 @@ struct cf_emit {
     uint32_t *pid; /* observed processes, ever */
     size_t pids;
     unsigned bad_maps; /* lines of lists that could not be read */
+    int maps_refused;  /* why a list could not be read of a process that is there, or 0 */
     const char *problem;
     uint64_t *phys, *addr;
     uint32_t *set, *way, *owner;

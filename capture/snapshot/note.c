@@ -2,6 +2,7 @@
 /*
  * note.c - names and mappings of the processes that are observed, from /proc.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,21 @@ static int note_maps(struct cf_emit *e, struct cf_observed_task *o, uint64_t ns)
 {
     char path[CF_MAPS_PATH], *text, *copy;
     size_t length;
+    int why;
 
     snprintf(path, sizeof path, "/proc/%d/maps", o->pid);
+    errno = 0;
     text = cf_observed_read(path, &length);
+    why = errno;
     if (!text) { /* its main thread has ended, or all of it */
         cf_maps_path((uint32_t)o->pid, path);
         text = cf_observed_read(path, &length);
     }
-    if (!text)
+    if (!text) {
+        if (why && why != ENOENT && why != ESRCH)
+            e->maps_refused = why;
         return 0;
+    }
     if (o->maps && o->maps_bytes == length && memcmp(o->maps, text, length) == 0) {
         free(text);
         return 0;
