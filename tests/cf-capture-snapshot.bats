@@ -790,6 +790,15 @@ END
     [ -z "$stderr" ] || fail "$stderr"
 }
 
+@test "a variable of each thread, whose symbol is no address, is told" {
+    data_stops
+    printf '__thread volatile int mine;\nint main(void) { mine = 1; return 0; }\n' >own.c
+    cc -O0 -o own own.c
+    run -0 --separate-stderr snap -q -e break:main -e write:mine -- ./own
+    has "no program that ran has a symbol 'mine'" "$stderr"
+    has 'a variable of each thread' "$stderr"
+}
+
 @test "flush: each snapshot is read at once; transparent: at the end, from the buffer" {
     run -5 snap -p 3ms -n 4 -- "$W" u 4 notes
     run -0 bash -c "cut -d, -f1,2 notes | grep -v child | paste -sd ' '"

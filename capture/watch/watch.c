@@ -114,7 +114,7 @@ void cf_watch_tell(struct cf_watch *w)
         } else {
             cf_warn(w->tool,
                     "%s: no program that ran has a symbol '%s', nor its libraries: is it "
-                    "stripped?",
+                    "stripped, or a variable of each thread?",
                     w->option, symbol);
         }
     }

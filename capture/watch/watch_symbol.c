@@ -75,13 +75,15 @@ static Elf_Data *versions(Elf *elf)
 }
 
 /* A symbol that stands for code or data which programs that are linked today would get: no
-   indirect function, whose symbol is that of the code that chooses one, no superseded version. */
+   indirect function, whose symbol is that of the code that chooses one, no variable of which each
+   thread has its own, whose value is no address, no source file, no superseded version. */
 static int counts(const GElf_Sym *s, Elf_Data *version, int i)
 {
+    const unsigned type = GELF_ST_TYPE(s->st_info);
     GElf_Versym v;
 
-    return s->st_shndx != SHN_UNDEF && GELF_ST_TYPE(s->st_info) != STT_GNU_IFUNC &&
-           !(version && gelf_getversym(version, i, &v) && (v & 0x8000));
+    return s->st_shndx != SHN_UNDEF && type != STT_GNU_IFUNC && type != STT_TLS &&
+           type != STT_FILE && !(version && gelf_getversym(version, i, &v) && (v & 0x8000));
 }
 
 /* What is asked for, and what was found. */
