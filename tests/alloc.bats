@@ -150,6 +150,32 @@ objects_of() {
         same - <(printf '%s\n' '24 12' '100 12' '1000 1' '1001 1' '1002 1')
 }
 
+@test "what one function of an allocator asks another for has the size that was asked for, also after operator new" {
+    plus_plus
+    cat >sizes.cc <<'END'
+#include <cstdlib>
+#include <initializer_list>
+#include <new>
+void *volatile kept[5];
+int main()
+{
+    void *p;
+    for (size_t bytes : {1, 81, 140}) { /* before any operator new, and after both */
+        if (posix_memalign(&p, 64, bytes)) return 1;
+        kept[0] = p;
+        kept[1] = ::operator new(96, std::align_val_t(64));
+        kept[2] = ::operator new(80);
+        if (bytes == 81) kept[3] = ::operator new(100, std::align_val_t(64));
+    }
+}
+END
+    g++ -std=c++17 -O1 -fno-builtin -o sizes sizes.cc
+    LD_PRELOAD=$P/bump.so recorded -- ./sizes
+    nothing_lost
+    awk -F, '$4 == "alloc" && $6 < 200 { print $6 }' objects.csv | tail -10 | xargs |
+        same - <(echo 1 96 80 81 96 80 100 140 96 80)
+}
+
 @test "a small ring that is read seldom lets the program wait; nothing is lost" {
     recorded -r 8192 -n 30 -- "$P/known" log 3 2000
     nothing_lost

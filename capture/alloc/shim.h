@@ -148,12 +148,13 @@ struct shim_thread {
     uint32_t releases;           /* and releases */
     const void *last[SHIM_LAST]; /* allocations: number n at n % SHIM_LAST */
     const void *last_released;
-    const void *inner;         /* the last allocation that came from within another */
-    const void *releasing;     /* a release that has been recorded is about to be done */
-    size_t asked, asked_align; /* by operator new, which asks malloc for more */
-    uint32_t retry;            /* records until it looks for a ring again */
-    uint32_t lossy;            /* it has waited in vain */
-    uint32_t stack;            /* the last one's number */
+    const void *inner;     /* the last allocation that came from within another */
+    const void *releasing; /* a release that has been recorded is about to be done */
+    /* By operator new, as long as it runs, which asks malloc for up to `asked_more` bytes more. */
+    size_t asked, asked_more;
+    uint32_t retry; /* records until it looks for a ring again */
+    uint32_t lossy; /* it has waited in vain */
+    uint32_t stack; /* the last one's number */
     struct shim_walker walker;
 };
 

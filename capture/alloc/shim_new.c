@@ -2,7 +2,7 @@
 /*
  * shim_new.c - C++: operators new and delete. Those of an allocator give memory of their own;
  * those of the C++ library call malloc and free, which record that: so here what was not recorded
- * within is. An exception passes through, since nothing is to be done behind the call. The names
+ * within is. An exception passes through, past what is to be done behind the call. The names
  * are those of the Itanium C++ ABI, with the 64-bit size_t.
  */
 #include <dlfcn.h>
@@ -56,11 +56,14 @@ static inline __attribute__((always_inline)) void *obtain(void *next, enum form 
                                                           size_t align, const void *nothrow,
                                                           struct shim_frame from)
 {
-    const uint32_t calls = shim_thread.calls;
+    struct shim_thread *t = &shim_thread;
+    const size_t asked = t->asked, asked_more = t->asked_more;
+    const uint32_t calls = t->calls;
     void *p;
 
-    shim_thread.asked = bytes;
-    shim_thread.asked_align = align;
+    /* The C++ library makes it a multiple of the alignment, and 1 of 0. */
+    t->asked = bytes;
+    t->asked_more = align > 2 ? align - 1 : 1;
     if (!next)
         p = without(form, bytes, align);
     else if (form == PLAIN)
@@ -71,6 +74,8 @@ static inline __attribute__((always_inline)) void *obtain(void *next, enum form 
         p = ((void *(*)(size_t, size_t))next)(bytes, align);
     else
         p = ((void *(*)(size_t, size_t, const void *))next)(bytes, align, nothrow);
+    t->asked = asked;
+    t->asked_more = asked_more;
     if (p && !shim_known(calls, p))
         shim_allocated(p, bytes, &from);
     return p;

@@ -85,13 +85,10 @@ static void put_allocation(struct shim_thread *t, const void *p, size_t bytes)
     done(t, large ? 4 : 3);
 }
 
-/* What the program has asked for: the C++ library makes it a multiple of the alignment, and 1 of
-   0. */
+/* What the program has asked for. */
 static size_t asked(const struct shim_thread *t, size_t bytes)
 {
-    const size_t most = t->asked_align > 2 ? t->asked_align : 2;
-
-    return bytes >= t->asked && bytes - t->asked < most ? t->asked : bytes;
+    return bytes >= t->asked && bytes - t->asked <= t->asked_more ? t->asked : bytes;
 }
 
 static inline void note_allocation(struct shim_thread *t, const void *p, size_t bytes,
