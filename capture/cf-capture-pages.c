@@ -58,7 +58,7 @@ static void header(struct pages *k)
                           .clock_hz = cf_clock_hz(),
                           .source = (char *)"cf-capture-pages",
                           .here = 1};
-    char *line = NULL, *regions = pages_regions(k);
+    char *line = NULL, *regions = pages_regions(k), group[16];
     size_t size;
     FILE *f = open_memstream(&line, &size);
 
@@ -72,6 +72,8 @@ static void header(struct pages *k)
     state(k, "function", k->o.function);
     state(k, "build", k->build);
     state(k, "regions", regions);
+    snprintf(group, sizeof group, "%u", k->o.group);
+    state(k, "group", group);
     if (k->profile)
         state(k, "profile", k->profile);
     pages_counters_fact(k);

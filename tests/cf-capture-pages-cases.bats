@@ -241,12 +241,18 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     for group in 1 2; do
         pagectl
         run -1 --separate-stderr hot - --group $group --resume -n 2
-        has 'rows are of other pages or options than these: nothing is changed' "$stderr"
+        has '--resume: p.cf has runs with another group,' "$stderr"
         cmp p.cf kept.cf
     done
     pagectl
     run -5 --separate-stderr hot - --group 4 --resume -n 2
     has ' runs are there' "$stderr"
+    # nor the best of groups for the best pages
+    pagectl
+    run -5 pages -n 1 --group 4 --rank kept.cf -o k.cf -- "$D/hot" - state clock
+    pagectl
+    run -1 --separate-stderr pages -n 1 --rank kept.cf --resume -o k.cf -- "$D/hot" - state clock
+    has '--resume: k.cf has runs with another group,' "$stderr"
 }
 
 @test "--resume with other regions, or with another profile of --rank, is refused" {

@@ -199,17 +199,13 @@ static void emit(struct plan *p, const struct kind *kind, uint32_t sample,
 static size_t find_other(const struct plan *p, const struct pages_row *row)
 {
     const struct pages *k = p->k;
-    size_t other;
 
     if (k->o.migrate)
         return row->policy == CF_PAGES_MIGRATED && row->best == k->o.migrate ? 0 : p->others;
     if (k->o.rank)
         return row->policy == CF_PAGES_BEST && row->best > 0 && row->best < k->units ? row->best - 1
                                                                                      : p->others;
-    other = row->policy == k->o.mode ? pages_find_unit(k, row->region, row->page) : p->others;
-    /* of as many pages: with another --group its number may be that of a unit, too */
-    return other < p->others && other_kind(p, (uint32_t)other).best == row->best ? other
-                                                                                 : p->others;
+    return row->policy == k->o.mode ? pages_find_unit(k, row->region, row->page) : p->others;
 }
 
 /* Rows of the best none and the best all come with others. */
