@@ -71,7 +71,7 @@ static void header(struct pages *k)
     state(k, "read", *k->at_stops ? "at the stops" : "in the program");
     state(k, "function", k->o.function);
     state(k, "build", k->build);
-    state(k, "regions", regions);
+    state(k, "region", regions);
     snprintf(group, sizeof group, "%u", k->o.group);
     state(k, "group", group);
     if (k->profile)

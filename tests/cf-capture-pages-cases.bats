@@ -261,7 +261,7 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     cp p.cf kept.cf
     pagectl
     run -1 --separate-stderr capture --regions data,rodata -n 2 --resume -o p.cf -- "$D/hot" - state clock
-    has '--resume: p.cf has runs with another regions,' "$stderr"
+    has '--resume: p.cf has runs with another region,' "$stderr"
     cmp p.cf kept.cf
     cf-rank -q --by page --value gain p.cf >best.csv
     (head -1 best.csv && sed 1d best.csv | tac) >worst.csv
