@@ -557,6 +557,14 @@ borne() {
     [ ! -e p.cf ]
 }
 
+@test "--rank of a pipe is refused" {
+    pagectl
+    run -5 hot -
+    pagectl
+    run -1 --separate-stderr pages -n 1 --rank <(cf-rank -q --by page --value gain p.cf) -o k.cf -- "$D/hot" - state clock
+    has 'it is read twice: give a file, not a pipe' "$stderr"
+}
+
 @test "--rank: profiles of another program, of both modes, without pages, without their baselines" {
     pagectl
     run -5 hot -

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "capture/pages/pages.h"
 #include "formats/base/cf_number.h"
@@ -180,15 +181,19 @@ static void read_stream(struct order *o)
     cf_reader_close(r);
 }
 
-/* FNV-1a, by which --resume knows the profile again. */
+/* By which --resume knows the profile again. */
 static char *sum_of(const struct pages *k, FILE *f)
 {
-    uint64_t sum = 0xcbf29ce484222325;
+    XXH3_state_t *sum = cf_need(&k->tool, XXH3_createState());
+    char bytes[4096], *text;
 
-    for (int c; (c = getc(f)) != EOF;)
-        sum = (sum ^ (uint64_t)c) * 0x100000001b3;
+    XXH3_64bits_reset(sum);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, f)) > 0;)
+        XXH3_64bits_update(sum, bytes, n);
     rewind(f);
-    return cf_tool_text(&k->tool, "%016" PRIx64, sum);
+    text = cf_tool_text(&k->tool, "%016" PRIx64, XXH3_64bits_digest(sum));
+    XXH3_freeState(sum);
+    return text;
 }
 
 void pages_order(struct pages *k)
@@ -204,6 +209,9 @@ void pages_order(struct pages *k)
         k->unit[i].place = UINT32_MAX;
     if (!f)
         cf_die(&k->tool, CF_EXIT_INPUT, "--rank %s: %s", k->o.rank, strerror(errno));
+    if (fseek(f, 0, SEEK_SET) != 0)
+        cf_die(&k->tool, CF_EXIT_INPUT, "--rank %s: it is read twice: give a file, not a pipe",
+               k->o.rank);
     k->profile = sum_of(k, f);
     first = getc(f);
     rewind(f);
