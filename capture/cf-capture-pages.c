@@ -58,7 +58,7 @@ static void header(struct pages *k)
                           .clock_hz = cf_clock_hz(),
                           .source = (char *)"cf-capture-pages",
                           .here = 1};
-    char *line = NULL, *regions = pages_regions(k), group[16];
+    char *line = NULL, *kinds = pages_regions(k), group[16];
     size_t size;
     FILE *f = open_memstream(&line, &size);
 
@@ -71,7 +71,7 @@ static void header(struct pages *k)
     state(k, "read", *k->at_stops ? "at the stops" : "in the program");
     state(k, "function", k->o.function);
     state(k, "build", k->build);
-    state(k, "region", regions);
+    state(k, "region", kinds);
     snprintf(group, sizeof group, "%u", k->o.group);
     state(k, "group", group);
     if (k->profile)
@@ -81,7 +81,7 @@ static void header(struct pages *k)
         exit(cf_command_unbegun(&k->command, k->writer));
     pages_counters_declare(k);
     free(line);
-    free(regions);
+    free(kinds);
 }
 
 /* A run without which there is no use in others. */
