@@ -187,7 +187,7 @@ board() {
     chmod +x bin/cf-capture
     make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$T/bin" OUT="$T/board" DEVICE="$T/sock" PICTURES=0 PROGRAMS="gzip mine" \
         COMMAND_mine="sort $T/board/text.txt" TEXT=60000 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" SYNTH_SNAP=1ms \
-        SYNTH_BYTES=8388608 SNAP=10ms LEAD="${LEAD:-1ms}" PASSES2="${PASSES2:-1000}" PAIRS2=1 RUNS=1 OTHER=0 THREE=0 "$@"
+        SYNTH_BYTES=67108864 SNAP=10ms LEAD="${LEAD:-1ms}" PASSES2="${PASSES2:-1000}" PAIRS2=1 RUNS=1 OTHER=0 THREE=0 "$@"
 }
 
 @test "a board: the figures and tables are made of its snapshots, under the programs' own names" {
