@@ -145,6 +145,11 @@ int cf_partial_finish(struct cf_partial *p);
    NULL or not there, anywhere. */
 int cf_partial_ran(const struct cf_header *h, const char *program, const char *behind);
 
+/* The next command of the chain, from *place on, that has left accesses out: of cf-select, which
+   needs a condition, or cf-cat with --slice or --part; *bytes of a line of the header. *place goes
+   behind it. NULL: none. */
+const char *cf_partial_left_out(const struct cf_header *h, uint64_t *place, size_t *bytes);
+
 /* Private: of what was run on a part, which begins by a `cf-cat --part` at this place of the chain:
    the first program whose rows depend on rows before, or NULL. */
 const char *cf_partial_remembers(const struct cf_header *h, uint64_t place);

@@ -30,6 +30,29 @@ static int is_of(const char *command, const char *program)
     return strlen(program) == length && !memcmp(command, program, length);
 }
 
+/* Up to the end of the line, without the quote that ends it. */
+static size_t command_bytes(const char *command)
+{
+    const size_t line = strcspn(command, "\n");
+
+    return line - (line && command[line - 1] == '"');
+}
+
+const char *cf_partial_left_out(const struct cf_header *h, uint64_t *place, size_t *bytes)
+{
+    const char *command;
+
+    while ((command = command_at(h, (*place)++))) {
+        *bytes = command_bytes(command);
+        /* options may be shortened */
+        if (is_of(command, "cf-select") ||
+            (is_of(command, "cf-cat") &&
+             (memmem(command, *bytes, " --s", 4) || memmem(command, *bytes, " --p", 4))))
+            break;
+    }
+    return command;
+}
+
 int cf_partial_ran(const struct cf_header *h, const char *program, const char *behind)
 {
     const char *command;
@@ -145,7 +168,7 @@ char *cf_partial_through(const struct cf_header *h, uint64_t place)
     if (!out)
         return NULL;
     for (; (command = command_at(h, place)); place++) {
-        const size_t line = strcspn(command, "\n"), n = line - (line && command[line - 1] == '"');
+        const size_t n = command_bytes(command);
 
         /* by itself it hands on what it reads */
         if (word_bytes(command, n) == 6 && !memcmp(command, "cf-cat", 6) &&

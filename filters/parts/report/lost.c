@@ -7,19 +7,11 @@
 #include "filters/parts/report/lost.h"
 #include "formats/base/cf_number.h"
 #include "formats/base/cf_text.h"
+#include "formats/program/cf_partial.h"
 
 void lost_want(struct cf_reader *r)
 {
     cf_reader_want_each(r, CF_LOST, CF_OPTIONAL, CF_COUNT, CF_LABEL);
-}
-
-/* Whether a command line is of a program that leaves accesses out: cf-select, which needs a
-   condition, and cf-cat with --slice or --part, also if these are shortened. */
-static int leaves_out(const char *line, size_t bytes)
-{
-    return !strncmp(line, "cf-select ", 10) ||
-           (!strncmp(line, "cf-cat ", 7) &&
-            (memmem(line, bytes, " --s", 4) || memmem(line, bytes, " --p", 4)));
 }
 
 /* Whether a command line is one of those that are kept, and not a part of one. */
@@ -31,17 +23,16 @@ static int is_named(const char *kept, const char *line, size_t bytes)
     return 0;
 }
 
-/* The chain is the last of the header, a line `  - "COMMAND"` a program. */
 static void lost_header(struct lost *l, const struct cf_header *h)
 {
-    const char *line = h->yaml ? strstr(h->yaml, "\nchain:") : NULL;
+    uint64_t place = 0;
+    size_t bytes;
 
-    while (line && (line = strstr(line, "\n  - \"")) != NULL) {
-        const int bytes = (int)strcspn(line += 6, "\n") - 1;
+    for (const char *line; (line = cf_partial_left_out(h, &place, &bytes)) != NULL;) {
         const size_t at = strlen(l->kept);
 
-        if (bytes > 0 && leaves_out(line, (size_t)bytes) && !is_named(l->kept, line, (size_t)bytes))
-            snprintf(l->kept + at, sizeof l->kept - at, "%s%.*s", at ? "; " : "", bytes, line);
+        if (!is_named(l->kept, line, bytes))
+            snprintf(l->kept + at, sizeof l->kept - at, "%s%.*s", at ? "; " : "", (int)bytes, line);
     }
 }
 

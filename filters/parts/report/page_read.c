@@ -133,11 +133,12 @@ static void count_lines(struct page *p, const struct cf_frame *f)
     const uint32_t line = p->machine->line_size;
 
     for (uint32_t i = 0; addr && i < f->rows; i++) {
-        const uint64_t more = size && size[i] ? size[i] - 1 : 0;
-        const uint64_t end = (addr[i] + more < more ? UINT64_MAX : addr[i] + more) / line;
+        uint64_t more, end;
 
         if (dist[i] != CF_DIST_COMPULSORY)
             continue;
+        more = size && size[i] ? size[i] - 1 : 0;
+        end = (addr[i] + more < more ? UINT64_MAX : addr[i] + more) / line;
         for (uint64_t n = addr[i] / line; n <= end; n++) {
             uint64_t *of_64 = cf_need(p->tool, cf_counts_at(p->lines, pid ? pid[i] : 0, n / 64));
             const uint64_t bit = UINT64_C(1) << n % 64;
