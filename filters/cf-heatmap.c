@@ -15,6 +15,7 @@
  */
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/stream/cf.h"
 #include "formats/program/cf_rows.h"
@@ -161,10 +162,10 @@ static void print(struct work *w)
                "--value %s: more than 2^64 in all, which no recording has: are its weights right?",
                value_names[o->value]);
     if (!map.total && o->region && (w->access_rows || w->line_rows) && !w->tool->quiet)
-        cf_warn(w->tool,
-                "--region '%s': nothing is counted of mappings of such names; '[' begins a set of "
-                "characters in a pattern: '[[]heap]' is that of '[heap]'",
-                o->region);
+        cf_warn(w->tool, "--region '%s': nothing is counted of mappings of such names%s", o->region,
+                strchr(o->region, '[') ? "; '[' begins a set of characters in a pattern: "
+                                         "'[[]heap]' is that of '[heap]'"
+                                       : "");
     map.what = snapshots ? "lines" : o->value == COST ? "cycles" : value_names[o->value];
     map.unit = snapshots ? "snapshot" : w->unit ? w->unit : "";
     map.command = w->command ? w->command : "";

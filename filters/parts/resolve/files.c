@@ -55,6 +55,13 @@ void files_tell(struct state *s, struct where *where)
     where->arg = s;
 }
 
+/* Of files of which one has been named. */
+static const char *others(const struct state *s, uint64_t files)
+{
+    return files > 1 ? cf_tool_text(s->tool, ", and %llu more files", (unsigned long long)files - 1)
+                     : "";
+}
+
 void files_rest(struct state *s)
 {
     if (s->refused > REFUSALS)
@@ -67,18 +74,12 @@ void files_rest(struct state *s)
         cf_warn(s->tool,
                 "%s%s: not there: names of its functions, lines and variables are missing "
                 "(--sysroot, --debug-dir; 'cf-capture trace --resolve' takes names at once)",
-                s->gone,
-                s->missing > 1 ? cf_tool_text(s->tool, ", and %llu more files",
-                                              (unsigned long long)s->missing - 1)
-                               : "");
+                s->gone, others(s, s->missing));
     if (s->parts && !s->tool->quiet)
         cf_warn(s->tool,
                 "%s%s: not there, or of another build: code that was inlined from this split debug "
                 "information counts for the functions that contain it",
-                s->part,
-                s->parts > 1 ? cf_tool_text(s->tool, ", and %llu more files",
-                                            (unsigned long long)s->parts - 1)
-                             : "");
+                s->part, others(s, s->parts));
     if (s->named && (s->missing || s->changed))
         cf_warn(s->tool, "the input had names from an earlier cf-resolve; those of files that are "
                          "not there, or are another build, are lost in the output");
