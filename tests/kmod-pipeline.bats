@@ -18,7 +18,8 @@ pipeline_files() {
     echo 'volatile long cell; int main(void) { for (int i = 0; i < 9; i++) cell = i; }' |
         gcc -O1 -static -x c -o "$x/bin/nine" -
     cp -L "$B"/bin/cf-{capture,capture-snapshot,capture-perf,cat,resolve,heatmap,select,occupancy,sets,clash,diff,policy} "$x/bin"
-    for file in awk bash cat cksum cut date flock gzip make mv paste rm sed seq setsid sleep sort tail taskset wc; do
+    for file in awk bash cat cksum cut date flock gzip make mv paste realpath rm sed seq setsid sleep sort stat tail taskset \
+        wc xargs; do
         cp -L "$(command -v "$file")" "$x/bin"
     done
     strip "$x"/bin/cf-*
@@ -39,8 +40,8 @@ setup_file() {
     # a kernel that looks for errors is many times as slow, and the module's buffer no larger
     [[ ${CF_GUEST_RELEASE-} != debug ]] || { times='SYNTH_SNAP=50ms SNAP=200ms LEAD=100ms' && unlooked=; }
     # here and in the guest, or the pipeline refuses what was made here; a way is as large as 128 sets make it
-    settings='DEVICE=/dev/cacheflow PROGRAMS="gzip mine" COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 20"
-        TEXT=8000 ROWS=10 UNIT=samples/cacheflow/repl.c PASSES2=1000 PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128
+    settings='DEVICE=/dev/cacheflow PROGRAMS="gzip mine" COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 100"
+        TEXT=20000 ROWS=10 UNIT=samples/cacheflow/repl.c PASSES2=1000 PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128
         REPL_TIMES=2'
     settings=$(tr -s ' \n' ' ' <<<"$settings $times")
     pipeline_files
