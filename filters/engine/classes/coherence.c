@@ -243,13 +243,14 @@ static void through_list(struct cf_coherence *c, struct cf_coherence_block *b,
 }
 
 /* What the cores knew of the lines, and know then. No branch depends on what is found, which
-   cannot be predicted where it matters. */
+   cannot be predicted where it matters. Lines of before a second core came are known to the first. */
 static inline __attribute__((always_inline)) void
 states(struct cf_coherence *c, const struct cf_coherence_block *b, int wide)
 {
     const uint32_t runs = b->runs;
     const int stays_out = c->g.no_allocate, one_core = b->one_core, outside = c->g.outside;
     const unsigned shift = c->shift;
+    const uint32_t first_core = (uint32_t)1 << c->first_core % 32;
     uint32_t *const first = c->state;
 
     for (uint32_t i = 0; i < runs; i++) {
@@ -272,7 +273,8 @@ states(struct cf_coherence *c, const struct cf_coherence_block *b, int wide)
             put_news(state, !core, get_news(state, !core, wide) | write, wide);
             continue;
         }
-        for (uint32_t others = write ? (known & ~me) : 0; others; others &= others - 1) {
+        for (uint32_t others = write ? ((known | first_core) & ~me) : 0; others;
+             others &= others - 1) {
             const unsigned k = (unsigned)__builtin_ctz(others);
 
             put_news(state, k, get_news(state, k, wide) | write, wide);
@@ -338,7 +340,10 @@ static int block_classes(struct cf_coherence *c, const struct cf_coherence_block
         return flush_full(c, b->slot[0]);
     if (through_full(c, b) != 0)
         return -1;
-    if (c->mask_bits == 16)
+    /* one core has no news, of no line */
+    if (b->one_core && !c->g.outside)
+        ;
+    else if (c->mask_bits == 16)
         states(c, b, 0);
     else
         states(c, b, 1);

@@ -112,7 +112,7 @@ CF_INLINE int to_front(uint64_t *set, uint32_t places, uint32_t ways, uint64_t l
         const uint64_t empty = cf_ways_find(set, places, CF_NO_LINE) & (last - 1);
 
         if (found || enters)
-            cf_ways_push(set, places, (found ? found : empty) | last, line);
+            cf_ways_push(set, places, found | (empty & -(uint64_t)!found) | last, line);
         return found != 0;
     }
     at = cf_ways_place(set, ways, line);
@@ -132,11 +132,12 @@ CF_INLINE void take(uint64_t *set, uint32_t ways, uint64_t line, int leaves)
     *((at < ways) & leaves ? set + at : &spare) = CF_NO_LINE;
 }
 
-void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c, struct cf_coherence_block *b)
+CF_INLINE void through_sets(struct cf_coherence *c, struct cf_coherence_block *b, int alone,
+                            uint32_t places)
 {
-    const uint32_t cores = c->g.cores, places = c->places;
+    const uint32_t cores = c->g.cores;
     const struct cf_sets index = c->index;
-    const int stays_out = c->g.no_allocate, alone = b->one_core || cores == 1;
+    const int stays_out = c->g.no_allocate;
     const uint32_t first_core = (uint32_t)1 << c->first_core % 32;
     const uint32_t runs = b->runs, ways = c->g.ways;
     uint64_t *const first = c->ways;
@@ -166,4 +167,14 @@ void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c, struct cf_cohere
         }
         b->missed[from / 64] = missed;
     }
+}
+
+void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c, struct cf_coherence_block *b)
+{
+    if (!b->one_core && c->g.cores != 1)
+        through_sets(c, b, 0, c->places);
+    else if (c->places == COHERENCE_PLACES)
+        through_sets(c, b, 1, COHERENCE_PLACES);
+    else
+        through_sets(c, b, 1, c->places);
 }
