@@ -186,6 +186,7 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
                                    const struct rows *r, unsigned part)
 {
     const enum cf_rank_by by = k->by[part];
+    const uint64_t *const addr = cf_u64(f, CF_ADDR);
     uint64_t *a = k->word[0], *b = k->word[1];
     uint32_t *number = k->number[part];
 
@@ -232,7 +233,7 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
     default:
         widen(a, cf_u32(f, CF_PID), r);
         for (uint32_t i = 0; i < r->count; i++)
-            place(k, by, cf_u64(f, CF_ADDR)[row(r, i)], &a[i], &b[i]);
+            place(k, by, addr[row(r, i)], &a[i], &b[i]);
     }
     cf_must(k->tool, cf_counts_number(k->numbers[part], a, b, r->some, r->count, number));
     return number;
