@@ -171,10 +171,12 @@ CF_INLINE void through_sets(struct cf_coherence *c, struct cf_coherence_block *b
 
 void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c, struct cf_coherence_block *b)
 {
-    if (!b->one_core && c->g.cores != 1)
-        through_sets(c, b, 0, c->places);
-    else if (c->places == COHERENCE_PLACES)
+    const int alone = b->one_core || c->g.cores == 1;
+
+    if (c->places == COHERENCE_PLACES && alone)
         through_sets(c, b, 1, COHERENCE_PLACES);
+    else if (c->places == COHERENCE_PLACES)
+        through_sets(c, b, 0, COHERENCE_PLACES);
     else
-        through_sets(c, b, 1, c->places);
+        through_sets(c, b, alone, c->places);
 }
