@@ -186,7 +186,7 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
                                    const struct rows *r, unsigned part)
 {
     const enum cf_rank_by by = k->by[part];
-    const uint64_t *const addr = cf_u64(f, CF_ADDR);
+    const uint64_t *addr = cf_u64(f, CF_ADDR);
     uint64_t *a = k->word[0], *b = k->word[1];
     uint32_t *number = k->number[part];
 
@@ -216,19 +216,16 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
         for (uint32_t i = 0; i < r->count; i++)
             a[i] = b[i] ? k->segment : 0;
         break;
-    case CF_RANK_THREAD:
-        widen(a, cf_u32(f, CF_PID), r);
-        widen(b, cf_u32(f, CF_TID), r);
-        break;
     case CF_RANK_STACK:
         cf_must(k->tool, cf_paths_of(k->paths, f, k->sums->some, a));
         for (uint32_t i = 0; r->at && i < r->count; i++)
             a[i] = a[row(r, i)]; /* rows rise */
         widen(b, NULL, r);
         break;
+    case CF_RANK_THREAD:
     case CF_RANK_PROCESS:
-        widen(a, NULL, r);
-        widen(b, cf_u32(f, CF_PID), r);
+        widen(a, by == CF_RANK_THREAD ? cf_u32(f, CF_PID) : NULL, r);
+        widen(b, cf_u32(f, by == CF_RANK_THREAD ? CF_TID : CF_PID), r);
         break;
     default:
         widen(a, cf_u32(f, CF_PID), r);

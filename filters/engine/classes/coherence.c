@@ -242,8 +242,8 @@ static void through_list(struct cf_coherence *c, struct cf_coherence_block *b,
     c->next_miss = k;
 }
 
-/* What the cores knew of the lines, and know then. No branch depends on what is found, which
-   cannot be predicted where it matters. Lines of before a second core came are known to the first. */
+/* What the cores knew of the lines, and know then; the first may know any of before a second came.
+   No branch depends on what is found, which cannot be predicted where it matters. */
 static inline __attribute__((always_inline)) void
 states(struct cf_coherence *c, const struct cf_coherence_block *b, int wide)
 {
