@@ -228,23 +228,23 @@ int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *l
     return 0;
 }
 
-int cfh_chunk_list(struct cf_chunk *c, struct cf_cache_list *l, const uint8_t *op)
+struct cf_cache_list *cfh_chunk_list(struct cf_chunk *c)
+{
+    return &c->list[0];
+}
+
+int cfh_chunk_take(struct cf_chunk *c, uint32_t first, const struct cf_cache_list *more,
+                   const uint8_t *op)
 {
     struct cf_cache_list *const to = &c->list[0];
     const int split = c->h->first[KIND_DATA] != c->h->first[KIND_FETCH];
-    const uint32_t first = to->count;
 
-    if (!l->count)
-        return 0;
-    if (to->count + l->count > MOST_EVENTS)
+    if (to->count + more->count > MOST_EVENTS)
         return cfh_chunk_refuse(c);
-    if (cf_cache_list_room(to, to->count + l->count) != 0)
+    if (cf_cache_list_add(to, more, 0, more->count) != 0)
         return -1;
-    memcpy(to->line + first, l->line, l->count * sizeof *l->line);
-    memcpy(to->flags + first, l->flags, l->count);
-    for (uint32_t i = 0; i < l->count; i++)
-        to->row[first + i] = op && op[l->row[i]] < CF_FLUSH ? op[l->row[i]] : CF_LOAD;
-    to->count += l->count;
+    for (uint32_t i = first; i < to->count; i++)
+        to->row[i] = op && op[to->row[i]] < CF_FLUSH ? op[to->row[i]] : CF_LOAD;
     if (c->first[0].listed == c->first[0].marks && c->first[1].listed == c->first[1].marks)
         return 0;
     for (uint32_t i = first; i < to->count; i++) {

@@ -199,11 +199,13 @@ struct cf_hierarchy *cfh_new(const struct cf_machine *m, const struct cf_hierarc
                              struct cf_chunk *chunk, char *problem, size_t size);
 
 /* Of a chunk: what missed in a batch of a first level is looked at, and marked in `flags` where it
-   is not settled; and the list of the level behind is taken. -1 without memory, or where the chunk
-   is refused. */
+   is not settled; the list of the level behind; and what has come to that from event `first` on,
+   and then comes from `more`, is taken. -1 without memory, or where the chunk is refused. */
 int cfh_chunk_missed(struct cf_chunk *c, const struct tier *t, const uint64_t *line,
                      const uint32_t *row, uint8_t *flags, uint32_t misses, const uint8_t *op);
-int cfh_chunk_list(struct cf_chunk *c, struct cf_cache_list *l, const uint8_t *op);
+struct cf_cache_list *cfh_chunk_list(struct cf_chunk *c);
+int cfh_chunk_take(struct cf_chunk *c, uint32_t first, const struct cf_cache_list *more,
+                   const uint8_t *op);
 int cfh_chunk_refuse(struct cf_chunk *c);
 
 /* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */

@@ -283,6 +283,11 @@ int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit)
 {
+    /* of one first level, at which nothing need be put into an order, to where it stays */
+    struct cf_cache_list *const all = h->chunk ? cfh_chunk_list(h->chunk) : NULL,
+                                *const to = fetches && fetches->count && data->count ? NULL : all;
+    uint32_t taken = all ? all->count : 0;
+
     h->core = core;
     h->forget = 1;
     for (unsigned i = 0; i < h->levels; i++)
@@ -300,9 +305,10 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
                                      .flags = first->flags,
                                      .count = first->count};
 
-            bad = r.count && run_level(h, (int)i, &r, 1, op, hit, NULL) != 0;
+            bad = r.count && run_level(h, (int)i, &r, 1, op, hit, to) != 0;
         } else if (h->chunk) {
-            bad = cfh_chunk_list(h->chunk, in, op) != 0;
+            bad = cfh_chunk_take(h->chunk, taken, in, op) != 0;
+            taken = all->count;
         } else {
             bad = cfh_pipeline_level(h, (int)i, in, op, hit, NULL) != 0;
         }
