@@ -536,6 +536,12 @@ D,load,4,1,1,0,0,0,2
 D,store,2,0,0,0,0,0,0
 L2,load,1,0,0,0,0,0,0
 L2,store,2,1,1,0,0,0,0"
+    # of two lines, one of no class, the other one's class counts, whichever comes first
+    printf '%s\n' time,op,addr,size,level 1,load,0,4,2 2,load,28,8,2 3,load,96,4,2 4,load,92,8,2 \
+        5,load,0,4,2 >c.csv
+    stream c.cf c.csv
+    run -0 classes -m ./m.yaml --rule leon4 c.cf
+    is "1 1 1 1 16"
 }
 
 @test "rule leon4: a line that the bus read again is a miss of no class, a load's own read is not" {

@@ -167,6 +167,15 @@ void cf_leon4_bus(struct cf_leon4 *l, unsigned core, uint64_t addr)
 
 /* ---- one line ---- */
 
+/* The greatest class of several lines; that a line has no class counts last. */
+static void raise_class(uint8_t *row, int class)
+{
+    if (*row == CF_CLASS_UNCLASSIFIED && class)
+        *row = (uint8_t) class;
+    else if (class != CF_CLASS_UNCLASSIFIED || !*row)
+        cf_class_raise(row, (uint8_t) class);
+}
+
 static int to_second(struct cf_leon4 *l, struct core *o, const struct place *p, unsigned op,
                      struct cf_leon4_result *r)
 {
@@ -182,7 +191,7 @@ static int to_second(struct cf_leon4 *l, struct core *o, const struct place *p, 
         return -1;
     n->references[op]++;
     n->misses[op][class] += class != CF_CLASS_NONE;
-    cf_class_raise(&r->second, (uint8_t) class);
+    raise_class(&r->second, class);
     cf_class_raise(&r->hit, class ? CF_FROM_MEMORY : 2);
     return 0;
 }
@@ -193,7 +202,7 @@ static int missed(struct cf_leon4 *l, struct core *o, const struct place *p, uns
     if (class < 0)
         return -1;
     l->counts[op == CF_IFETCH ? CF_LEON4_FETCH : CF_LEON4_DATA].misses[op][class]++;
-    cf_class_raise(&r->class, (uint8_t) class);
+    raise_class(&r->class, class);
     return to_second(l, o, p, op, r);
 }
 
