@@ -374,6 +374,18 @@ END
     [ "$(total writes L3)" = 1 ]
 }
 
+@test "exclusive behind exclusive: a dirty line that the first takes in leaves no older copy in the second" {
+    levels 64 'name: L1I, kind: instruction, size: 64, ways: 1' 'name: L1D, kind: data, size: 64, ways: 1' \
+        'name: L2, size: 256, ways: 4, inclusion: exclusive' 'name: L3, size: 64, ways: 1, inclusion: exclusive'
+    # the fetch of 40 leaves it dirty in L3; it is stored to again and comes to L2; 80 takes L3's place
+    accesses store:0x40:4 store:0x80:4 ifetch:0x40:4 ifetch:0xc0:4 store:0x40:4 store:0x80:4 \
+        store:0x100:4 ifetch:0x80:4
+    cf-cache -m m.yaml --summary in.cf >s.csv
+    [ "$(total writes L3)" = 2 ]
+    [ "$(total evictions L3)" = 0 ]
+    [ "$(total writes memory)" = 0 ]
+}
+
 @test "an inclusive level that loses a line to another core takes it from its instruction cache, too" {
     levels 64 'name: L1I, kind: instruction, size: 128, ways: 2' \
         'name: L1D, kind: data, size: 128, ways: 2' 'name: L2, size: 1KiB, ways: 4, inclusion: inclusive' \

@@ -66,6 +66,15 @@ static void bring_in(struct model *m, int level, struct place p, int dirty, int 
         replaced(m, level, &old);
 }
 
+/* exclusive: what the level before takes in dirty removes an older copy here. */
+static void forget_older(struct model *m, int level, struct place p)
+{
+    struct way *w = is_exclusive(&m->machine, level) ? find_here(m, level, p) : NULL;
+
+    if (w)
+        w->valid = 0;
+}
+
 /* exclusive: a line comes back to such a level, clean ones too. */
 static void give(struct model *m, int level, struct place p, int dirty)
 {
@@ -78,6 +87,8 @@ static void give(struct model *m, int level, struct place p, int dirty)
         touch(m, level, w);
     } else {
         count(m, level, WRITE_MISSES);
+        if (dirty)
+            forget_older(m, behind_writes(&m->machine, level), p);
         bring_in(m, level, p, dirty, 0);
     }
 }
@@ -120,8 +131,8 @@ void write_line(struct model *m, int level, struct place p, unsigned bytes)
                 m->fetch = l->kind == INSTRUCTION;
                 read_line(m, next, p, 0, m->fetch ? NULL : &dirty);
                 m->fetch = fetch;
-            } else if (is_exclusive(&m->machine, next) && (w = find_here(m, next, p))) {
-                w->valid = 0; /* an older copy */
+            } else {
+                forget_older(m, next, p);
             }
             bring_in(m, level, p, dirty, 0);
         }

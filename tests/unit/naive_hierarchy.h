@@ -126,6 +126,16 @@ static void naive_own(struct naive *n, int level, uint64_t addr)
     }
 }
 
+/* A dirty line has come to the level before. */
+static void naive_forget_older(struct naive *n, int level, uint64_t addr)
+{
+    struct naive_line *x =
+        naive_exclusive(n, level) ? naive_find(n, level, naive_cache(n, level), addr) : NULL;
+
+    if (x)
+        x->valid = 0;
+}
+
 static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
 {
     struct naive_level *l = &n->level[level];
@@ -164,6 +174,8 @@ static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
         n->level[next].n.writes++;
         n->level[next].n.write_misses += !y;
         if (!y) {
+            if (old.dirty)
+                naive_forget_older(n, naive_next(n, next, !naive_serves(n, next, 0)), old.addr);
             naive_insert(n, next, old.addr, old.dirty);
         } else {
             y->dirty |= old.dirty;
@@ -199,17 +211,15 @@ static void naive_write(struct naive *n, int level, uint64_t addr, unsigned byte
         naive_touch(n, x);
         x->dirty |= l->spec->write_back;
     } else if (naive_exclusive(n, level)) {
+        naive_forget_older(n, next, addr);
         naive_insert(n, level, addr, 1);
     } else if (l->spec->write_allocate) {
         int dirty = l->spec->write_back;
 
         if (bytes != l->spec->line) {
             naive_read(n, next, addr, !naive_serves(n, level, 0), 0, &dirty);
-        } else if (naive_exclusive(n, next)) {
-            struct naive_line *y = naive_find(n, next, naive_cache(n, next), addr);
-
-            if (y)
-                y->valid = 0;
+        } else {
+            naive_forget_older(n, next, addr);
         }
         naive_insert(n, level, addr, dirty);
     }

@@ -117,6 +117,14 @@ static void fill(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
         evicted(h, level, victim);
 }
 
+/* A level takes in a dirty line: an older copy in an exclusive one behind it must not come to light
+   again. */
+static void drop_older(struct cf_hierarchy *h, int next, uint64_t line)
+{
+    if (next != MEMORY && h->tier[next].exclusive)
+        step_remove(h->tier[next].cache[h->tier[next].at], line);
+}
+
 static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 {
     struct tier *t = &h->tier[level];
@@ -125,6 +133,8 @@ static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
     t->n.writes++;
     t->n.write_misses += (unsigned)missed;
     note(h, t, line, CF_RUN_STORE | CF_REF_WRITE, missed);
+    if (missed && dirty)
+        drop_older(h, t->onward, line);
     if (missed)
         fill(h, level, line, dirty);
 }
@@ -158,9 +168,8 @@ static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigne
             read_line(h, next, outward(h, t, next, line), 0, &dirty);
             h->kind = kind;
         }
-        if (shift == t->shift && next != MEMORY && h->tier[next].exclusive)
-            /* an older copy there must not come to light again */
-            step_remove(h->tier[next].cache[h->tier[next].at], line);
+        if (shift == t->shift)
+            drop_older(h, next, line);
         fill(h, level, line, dirty);
     }
     if (!t->spec.write_back || (missed && !t->spec.write_allocate)) {
