@@ -533,6 +533,11 @@ END
 10,1,0
 200,2,0
 209,1,190"
+    # accesses that do not say whose they are: their costs are those of what ran
+    for less in time,pid,op,addr,hit time,tid,op,addr,hit time,op,addr,hit; do
+        cf-cat --columns $less a.cf | cf-latency -q -m "$D/plain.yaml" --retime >less.cf
+        cf-cat --csv --table switch --columns time,tid,count less.cf | same <(printf '%s\n' "$output") -
+    done
     run -0 cf-cat --csv --table object --columns time,addr out.cf
     is "time,addr
 5,0x40

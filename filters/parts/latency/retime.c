@@ -30,6 +30,7 @@ struct retime {
     struct sums sums;
     struct held *first, **last;
     uint64_t next; /* time of the earliest row that waits */
+    int named;     /* accesses state their process and thread; else the last switch does */
     uint64_t pid, tid;
     struct sums thread;              /* of it, since it was looked up */
     struct cf_counts *gained, *lost; /* by pid and tid */
@@ -90,6 +91,7 @@ void retime_begin(struct retime *t, const struct cf_header *h, struct cf_writer 
                "--retime: the clock of the stream is '%s', it must count instructions",
                h->clock_unit ? h->clock_unit : "not stated");
     t->sums = t->thread = (struct sums){0, 0};
+    t->pid = t->tid = 0;
     t->has_cpu = 0;
     cf_counts_free(t->gained);
     cf_counts_free(t->lost);
@@ -171,9 +173,15 @@ static void retime_held(struct retime *t, uint64_t time)
             h->time[i] = moved(h->time[i], &t->sums);
             if (h->count) {
                 const uint64_t pid = h->pid ? h->pid[i] : 0, tid = h->tid ? h->tid[i] : 0;
-                const struct sums s = {cf_counts_get(t->gained, pid, tid),
-                                       cf_counts_get(t->lost, pid, tid)};
+                struct sums s;
 
+                if (!t->named) {
+                    settle_thread(t);
+                    t->pid = pid;
+                    t->tid = tid;
+                }
+                s.gained = cf_counts_get(t->gained, pid, tid);
+                s.lost = cf_counts_get(t->lost, pid, tid);
                 h->count[i] = moved(h->count[i], &s);
             }
         }
@@ -248,6 +256,7 @@ int retime_accesses(struct retime *t, struct cf_frame *f, const uint32_t *old, c
                "them: run cf-latency --retime on the stream from before");
     old = t->again ? old : NULL;
     check(t, f);
+    t->named = pid && tid;
     f->first = UINT64_MAX;
     f->last = 0;
     for (uint32_t i = 0; i < f->rows; i++) {
@@ -260,10 +269,10 @@ int retime_accesses(struct retime *t, struct cf_frame *f, const uint32_t *old, c
                    "it should contain: retime each recording before cf-merge");
         if (time[i] >= t->next)
             retime_held(t, time[i]);
-        if ((pid && pid[i] != t->pid) || (tid && tid[i] != t->tid)) {
+        if (t->named && (pid[i] != t->pid || tid[i] != t->tid)) {
             settle_thread(t);
-            t->pid = pid ? pid[i] : 0;
-            t->tid = tid ? tid[i] : 0;
+            t->pid = pid[i];
+            t->tid = tid[i];
         }
         t->time[i] = moved(time[i], &t->sums);
         f->first = t->time[i] < f->first ? t->time[i] : f->first;
