@@ -22,18 +22,19 @@
 # OUT       where results go                       [build/leon4, with L2=off build/leon4-l2-off]
 # L2        on, off                                                   [on]
 # FORMS     the program that makes the forms                          [build/test/leon4-forms]
-# FORMSARGS options for it: --bus, --latency, --post, --lock, --l2-off, --start, --single, --from, --count
+# FORMSARGS options for it: --bus, --latency, --post, --lock, --start, --single, --from, --count
 # LEON      prefix of the cross compiler                              [sparc64-linux-gnu-]
 # QEMU      the emulator                                              [qemu-system-sparc]
 # BIN       where the suite's programs are, for the tables            [build/bin]
 
 L2        ?= on
 $(if $(filter on off,$(subst $() ,_,$(strip $(L2)))),,$(error L2='$(L2)': it is on or off))
-OUT       ?= $(B)/leon4$(if $(filter off,$(L2)),-l2-off)
+OFF       := $(if $(filter off,$(L2))$(filter --l2-off,$(FORMSARGS)),-l2-off)
+OUT       ?= $(B)/leon4$(OFF)
 include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 FORMS     ?= $(B)/test/leon4-forms
-FORMSARGS ?= $(if $(filter off,$(L2)),--l2-off)
-MACHINE   := leon4-n2x$(if $(filter off,$(L2)),-l2-off)
+FORMSARGS ?=
+MACHINE   := leon4-n2x$(OFF)
 LEON      ?= sparc64-linux-gnu-
 QEMU      ?= qemu-system-sparc
 SOURCE    := samples/leon4
@@ -86,7 +87,7 @@ run_of = $(if $(filter two,$(1)),$(OUT)/fits $(OUT)/windows-1,$(OUT)/$(1))
 # $(1) is the program, $(2) the ending of the result, $(3) the options for it.
 define form
 $(OUT)/$(1).$(2): $(foreach r,$(call run_of,$(1)),$r.log $r.bin $r.lst) $(FORMS)
-	$$(FORMS) -q $$(FORMSARGS) $(3) $(call run_of,$(1)) >$$@.tmp && mv $$@.tmp $$@
+	$$(FORMS) -q $(OFF:%=-%) $$(FORMSARGS) $(3) $(call run_of,$(1)) >$$@.tmp && mv $$@.tmp $$@
 endef
 define forms
 $(foreach f,hist inst ahb,$(eval $(call form,$(1),$f,-f $f)))

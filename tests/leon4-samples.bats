@@ -133,6 +133,12 @@ leon4() {
     done
     (($(grep -c 'Second level: off.*Second level: off' said) == 3))
     grep -qE '^external event 1 +0 +0  0 +external event 1 +0 +0  0$' said
+    # it stays off with options for the forms; and where it is switched off by these, the machine's is off, too
+    for p in L2=off "FORMSARGS=--post 4 --l2-off"; do
+        rm -rf "$T/off"
+        leon4 tables BIN="$B/bin" OUT="$T/off" FORMSARGS="--post 4" "$p" >said 2>&1
+        (($(grep -cE '^external event 1 +0 +0  0 +external event 1 +0 +0  0$' said) == 3)) || fail "$p" "$(<said)"
+    done
     run -2 make -n -C "$ROOT" -f pipelines/leon4.mk B="$B" OUT="$T/none" L2=no tables
     has "L2='no': it is on or off"
     run -0 make -n -C "$ROOT" -f pipelines/leon4.mk B="$B" L2=off tables
