@@ -49,7 +49,8 @@
 # SYNTH_BYTES, SYNTH_PERIOD  a buffer of SYNTH; between snapshots   [524288, 32768]
 # FILL         how often BOMB reads its buffer before SYNTH          [2]
 # REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
-# WAY_BYTES, WAYS            of the cache, for these; fewer bytes than 64 * REPL_SETS do not do  [131072, 16]
+# WAY_BYTES, WAYS            of the board's cache, for these; fewer bytes than 64 * REPL_SETS do not do  [131072, 16]
+#              Without DEVICE they are those of the last level of MACHINE.
 # LATENCY      cycles beyond a hit in the first level, of the second level and of memory
 #                                                                   [17 176]
 # PICTURES     0: CSV only                                          [1]
@@ -71,13 +72,19 @@ SYNTH_PERIOD ?= 32768
 FILL         ?= 2
 REPL_SETS    ?= 1000
 REPL_TIMES   ?= 2000
-WAY_BYTES    ?= 131072
-WAYS         ?= 16
+WAY_BYTES    ?= $(word 1,$(GEOMETRY))
+WAYS         ?= $(word 2,$(GEOMETRY))
 LATENCY      ?= 17 176
 PICTURES     ?= 1
 $(call numbers,TEXT ROWS TIME)
 SOURCE       := $(SCRIPTS)../samples/cacheflow
 DESCRIPTIONS := $(firstword $(wildcard $(SCRIPTS)../formats/machines $(SCRIPTS)../machines))
+# bytes of a way, and ways, of the last level that has data
+GEOMETRY     := $(or $(if $(DEVICE),,$(shell awk -F ' size: | ways: ' '/ size: .* ways: / && !/kind: instruction/ { w = $$3 + 0; \
+		b = $$2 * ($$2 ~ /^[0-9]+K/ ? 1024 : $$2 ~ /^[0-9]+M/ ? 1048576 : 1) } END { if (w) printf "%d %d\n", b / w, w }' \
+		$(wildcard $(DESCRIPTIONS)/$(MACHINE).yaml) </dev/null)),131072 16)
+$(if $(DEVICE)$(findstring =$(GEOMETRY)=,=$(strip $(WAY_BYTES) $(WAYS))=),,$(error WAY_BYTES=$(WAY_BYTES) WAYS=$(WAYS): \
+    the last level of $(MACHINE) has $(word 2,$(GEOMETRY)) ways of $(word 1,$(GEOMETRY)) bytes: leave them out))
 UNIT         ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/repl.c))
 
 export LC_ALL := C
@@ -182,7 +189,8 @@ $(OUT)/fill.cf: $(OUT)/bomb
 MODEL := $(OUT)/$(MACHINE).yaml
 $(MODEL): $(DESCRIPTIONS)/$(MACHINE).yaml
 	@mkdir -p $(@D)
-	grep -q 'name: L2,.* size: ' $< || { echo "$(MACHINE): it has no second level L2: give another MACHINE" >&2; exit 1; }
+	grep ' size: .* ways: ' $< | tail -n 1 | grep -q 'name: L2,.* size: ' || \
+	    { echo "$(MACHINE): its last level is no second level L2: give another MACHINE" >&2; exit 1; }
 	sed 's/^\(name: .*\)/\1, second level of $(L2)/; s/\(name: L2,.* size: \)[^,]*/\1$(L2)/' $< $(to)
 
 # Heat maps, sets and clashes take the same time of each program.
@@ -293,9 +301,9 @@ $(OUT)/table2.csv: $(ALL:%=$(OUT)/%.cut.cf)
 
 # ---- the replacement policy ----
 
-# Huge pages, so that lines a way apart are in one set; only the accesses to the lines of REPL.
+# Huge pages, of which one has all, so that lines a way apart are in one set; only the accesses to the lines of REPL.
 REGION  := 0x40000000+$(shell echo $$((3 * $(WAYS) * $(WAY_BYTES))))
-HUGE    := --page-size 2MiB --frames sequential
+HUGE    := --page-size 1GiB --ram 1024GiB --frames sequential
 NEVER   := 1000000000000
 
 $(OUT)/repl-%.cf: $(OUT)/repl

@@ -302,10 +302,25 @@ shown() {
     [[ new/fig4.png -nt new/synth.cf ]]
 }
 
-@test "a machine without a second level is not taken for one of L2's size" {
-    run -2 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" MACHINE=leon4-n2x-l2-off "$T/new/leon4-n2x-l2-off.yaml"
-    has "leon4-n2x-l2-off: it has no second level L2: give another MACHINE"
-    [[ ! -e new/leon4-n2x-l2-off.yaml ]]
+@test "a machine without a second level, or with a third one, is not taken for one of L2's size" {
+    local machine
+    for machine in leon4-n2x-l2-off xeon-6230; do
+        run -2 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" MACHINE=$machine "$T/new/$machine.yaml"
+        has "$machine: its last level is no second level L2: give another MACHINE"
+        [[ ! -e new/$machine.yaml ]]
+        rm -r new
+    done
+}
+
+@test "REPL fills sets of the machine that is given, also where its ways are no part of a huge page; others are refused" {
+    run -0 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 MACHINE=xeon-6230 REPL_SETS=20 "$T/new/fig13.csv"
+    [[ $(<new/fig13.csv) == rounds,lines,cached,snapshots,probability$(printf '\n%s,11,11,20,1.000000' 1 2 3 4 5 6 7 8) ]] || fail "$(<new/fig13.csv)"
+    run -2 shown mine MACHINE=atom-d525 WAYS=16
+    has "WAY_BYTES=65536 WAYS=16: the last level of atom-d525 has 8 ways of 65536 bytes: leave them out"
+    run -2 shown mine WAY_BYTES=65536
+    has "WAY_BYTES=65536 WAYS=16: the last level of tegra-x1 has 16 ways of 131072 bytes: leave them out"
+    rm -r new
+    run -0 shown mine DEVICE=/dev/none WAY_BYTES=65536
 }
 
 @test "what is there is not made again" {
