@@ -33,7 +33,8 @@
 # They run for some 10 ms where the paper's take seconds, and touch less: so in figures 9 to 12 and
 # table3, which are about programs that compete, the second level has 512 KiB.
 #
-# PROGRAMS     names; of one that is not among the four, COMMAND_name is its command line [its name]
+# PROGRAMS     names, of letters, digits, _ . and -; of one that is not among the four,
+#              COMMAND_name is its command line [its name]
 # DEVICE       of the kernel module, of a board                     [none]
 # OUT          where results go                                     [build/cacheflow, with DEVICE build/cacheflow-board]
 # BIN          where the programs are                               [build/bin, else where they were installed]
@@ -91,6 +92,11 @@ export LC_ALL := C
 
 PROGRAMS ?= gzip sort sqlite3 cc1
 $(if $(strip $(PROGRAMS)),,$(error PROGRAMS is empty: give one name at least))
+# They are in names of files, in rules and in CSV, and each is once.
+UNNAMED  := $(filter bomb synth fill steps repl-% rounds-% %.cut %.alone,$(PROGRAMS)) $(shell printf '%s\n' $(foreach p,$(PROGRAMS),$(call quoted,$p)) | \
+		LC_ALL=C awk '!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$$/ || n[$$0]++')
+$(if $(strip $(UNNAMED)),$(error PROGRAMS has '$(firstword $(UNNAMED))', which is no name for one, is another's here, or is there twice: \
+    give a name of letters, digits, '_', '.' and '-', and its command line as COMMAND_name))
 SECOND   := $(or $(word 2,$(PROGRAMS)),$(PROGRAMS))
 FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
 RESULTS  := $(FIGURES:%=fig%.csv) policies.csv schedules.csv

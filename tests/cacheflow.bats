@@ -270,6 +270,18 @@ shown() {
     has "PROGRAMS is empty: give one name at least"
 }
 
+@test "names of programs that would be others in tables, files or rules are refused" {
+    local name
+    # with a comma, cycles in slowdown.csv were those of no program
+    for name in a,b g++ a=b ./a -a "it's" bomb fill steps repl-1 a.cut; do
+        run -2 shown "gzip $name" "COMMAND_$name=true"
+        has "PROGRAMS has '$name', which is no name for one"
+    done
+    run -2 shown "mine gzip mine"
+    has "PROGRAMS has 'mine', which is no name for one, is another's here, or is there twice"
+    run -0 shown "my-program_2.0"
+}
+
 @test "a program whose name has a comma: its cycles are counted" {
     cp "$(type -P true)" my,true
     make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 PROGRAMS=mine COMMAND_mine="$T/my,true" \
