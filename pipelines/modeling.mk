@@ -111,11 +111,11 @@ $(FIGURES): $(OUT)/fig1%.png: $(OF).$$(subst .,,$$(suffix $$*)).curves
 # What was told of the random machines, behind how it was measured.
 told = for by in $(BY); do for n in $(NUMBERS); do sed "1d;s/^/$$by,/" $(OUT)/random/$$n.$$by.csv || exit; done; done
 
-# By how it was measured, the level and what: values told right, told wrong, not told.
+# By how it was measured, the level and what: values told right, told wrong (also of a level that is not there), not told.
 $(OUT)/recovery.csv: $(RANDOM)
 	@{ echo by,level,what,right,wrong,not_told && $(told) | \
 	    awk -F, -v OFS=, '$$3 != "latency" || $$1 == "time" { k = $$1 OFS $$2 OFS $$3; if (!(k in all)) key[++n] = k; all[k]++ } \
-	        $$9 == "equal" || $$9 == "within bounds" { right[k]++ } $$9 == "differs" { wrong[k]++ } \
+	        $$9 == "equal" || $$9 == "within bounds" { right[k]++ } $$9 == "differs" || $$9 == "not claimed" { wrong[k]++ } \
 	        END { for (i = 1; i <= n; i++) { k = key[i]; \
 	            print k, right[k] + 0, wrong[k] + 0, all[k] - right[k] - wrong[k] } }' | sort; } $(to)
 

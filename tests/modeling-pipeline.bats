@@ -123,6 +123,14 @@ machine() {
     [ ! -e other/here.cf ] && [ ! -e other/here.yaml ]
 }
 
+@test "a level that is told of a machine that has none is told wrong" {
+    mkdir bin && ln -s "$B"/bin/* bin/ && rm bin/cf-infer
+    printf '#!/bin/sh\n%s "$@" | grep -v ^L2\necho L2,size,65536,65536,65536,0.9900,,not claimed,\n' "$B/bin/cf-infer" >bin/cf-infer
+    chmod +x bin/cf-infer
+    run -0 make -s -C "$ROOT" -f pipelines/modeling.mk BIN="$T/bin" OUT="$T/out" MACHINES=1 "$T/out/recovery.csv"
+    [[ $(grep ,L2, out/recovery.csv) == $'misses,L2,size,0,1,0\ntime,L2,size,0,1,0' ]] || fail "$(<out/recovery.csv)"
+}
+
 @test "a step that fails fails the pipeline and leaves nothing under its name" {
     mkdir bin && ln -s "$B"/bin/* bin && rm bin/cf-infer
     printf '#!/bin/sh\necho half\nexit 3\n' >bin/cf-infer && chmod +x bin/cf-infer
