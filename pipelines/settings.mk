@@ -22,12 +22,11 @@ settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settin
 settings_word   = $(subst $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(1)))))
 settings_plain  = $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(1))))
 # Of a value, files are its words, as the shell takes them and without its quotes, and what <, = and the like divide.
-settings_files := $(shell for v in $(foreach v,$(settings_names),'$(subst ','\'',$(value $v))'); do \
+settings_files := $(foreach f,$(shell for v in $(foreach v,$(settings_names),'$(subst ','\'',$(value $v))'); do \
 	printf '%s\n' $$v; printf '%s' "$$v" | xargs printf '%s\n' 2>/dev/null | sed 'p; s/[<>=;|&]/\n/g; p; s/[[:blank:]]/\n/g'; \
-	done | sort -u | while read -r f; do if [ -f "$$f" ]; then case $$(realpath -ms -- "$$f") in \
-	    ('$(subst ','\'',$(abspath $(OUT)))'/*) ;; \
-	    (*) cksum <"$$f" | while read -r sum _; do printf '%s (checksum %s)\n' "$$f" $$sum | sed 's/~/~t/g; s/%/~p/g; s/ /~_/g'; done ;; \
-	esac; fi; done)
+	done | sort -u | while read -r f; do if [ -f "$$f" ]; then \
+	    cksum <"$$f" | while read -r sum _; do printf '%s (checksum %s)\n' "$$f" $$sum | sed 's/~/~t/g; s/%/~p/g; s/ /~_/g'; done; \
+	fi; done),$(if $(filter $(abspath $(OUT))/%,$(abspath $f)),,$f))
 settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) $(settings_files)
 settings_dry   := $(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS)))))
 settings_then  := $(file <$(OUT)/.settings)
@@ -36,7 +35,7 @@ settings_only   = $(or $(call settings_plain,$(filter-out $(2),$(1))),the defaul
 # Recipes ask before a result gets its name whether such a file was changed meanwhile: put back, it would
 # have left results of two in a folder.
 settings_mark  := ~_(checksum~_
-settings_stat  := $(if $(settings_files),echo $$(stat -L -c %.9Y -- $(foreach f,$(settings_files),'$(subst ','\'',$(call \
+settings_stat  := $(if $(settings_files),echo $$(stat -L -c %y -- $(foreach f,$(settings_files),'$(subst ','\'',$(call \
     settings_plain,$(firstword $(subst $(settings_mark), ,$f))))') 2>&1))
 unchanged      := $(if $(settings_files),{ [ "$$($(settings_stat))" = '$(subst ','\'',$(shell $(settings_stat)))' ] || \
     { echo "$(OUT): a file that a setting names was changed while results were made of it" >&2; false; }; } && )

@@ -153,6 +153,14 @@ keeps() {
     done
     pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
     run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/script.sql"
+    # nor with a realpath that has no options of GNU's
+    mkdir bin
+    printf '#!/bin/sh\necho "realpath: $1: No such file or directory" >&2\nexit 1\n' >bin/realpath
+    chmod +x bin/realpath
+    for i in 1 2; do
+        IN=other PATH=$T/bin:$PATH run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_x="sort $T/out/../other/script.sql"
+        has_not realpath
+    done
 }
 
 @test "a file that a setting names is changed during a run: what is made after that is refused, even when it is put back" {
@@ -166,7 +174,11 @@ $(OUT)/%/b.csv: $(FOLDER)/%.cf
 	cat $(LISTED) $(to)
 END
     cp "$ROOT/samples/gzip.cf" x.cf
-    own() { make --no-print-directory -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=x.cf OUT=own LISTED="\"$file\"" "$@"; }
+    # that of busybox prints the number of seconds without fractions: within one, it is the same
+    mkdir bin
+    printf '#!/bin/sh\n[ "$3" != %%.9Y ] || { echo 1; exit; }\nexec %s "$@"\n' "$(type -P stat)" >bin/stat
+    chmod +x bin/stat
+    own() { PATH=$T/bin:$PATH make --no-print-directory -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=x.cf OUT=own LISTED="\"$file\"" "$@"; }
     echo one >"$file"
     run -2 own
     has "own: a file that a setting names was changed while results were made of it"
