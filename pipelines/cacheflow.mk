@@ -130,8 +130,9 @@ named   = --colours $(call quoted,$(subst $(empty) ,$(comma),$(NAMES))) $(png) -
 
 # ---- programs and their recordings ----
 
-# Instruction fetches too: the second level holds code as well. What a program prints is dropped.
-record = cf-capture trace -q -i -o $@ --command-output /dev/null
+# Instruction fetches too: the second level holds code as well. What a program prints is dropped. A recording
+# that a signal has ended is whole, and short: it is renamed by a line of its own, which is not run then.
+record = cf-capture trace -q -i -o $@.tmp --command-output /dev/null
 # of names without a rule below, which are given on the command line
 command = $(or $(COMMAND_$(1)),$(1))
 
@@ -180,16 +181,20 @@ else
 
 $(PROGRAMS:%=$(OUT)/%.cf): $(OUT)/%.cf: $(INPUTS)
 	$(record) -n $(LIMIT) -- $(call command,$*)
+	$(done)
 
 $(OUT)/synth.cf: $(OUT)/synth
 	$(record) -- $< $(SYNTH_BYTES)
+	$(done)
 
 $(OUT)/bomb.cf: $(OUT)/bomb
 	$(record) -n $(LIMIT) -- $<
+	$(done)
 
 # BOMB, only as long as it takes to fill the cache.
 $(OUT)/fill.cf: $(OUT)/bomb
 	$(record) -- $< 2621440 $(FILL)
+	$(done)
 
 # The same with a smaller second level.
 MODEL := $(OUT)/$(MACHINE).yaml
@@ -313,7 +318,8 @@ HUGE    := --page-size 1GiB --ram 1024GiB --frames sequential
 NEVER   := 1000000000000
 
 $(OUT)/repl-%.cf: $(OUT)/repl
-	cf-capture trace -q -o $@ -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS)
+	cf-capture trace -q -o $@.tmp -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS)
+	$(done)
 
 $(OUT)/rounds-%.cf: $(OUT)/repl-%.cf
 	cf-select -q --addr $(REGION) $< | $(call snapshots,$(NEVER)) --seed $* $(HUGE) -o $@

@@ -40,7 +40,8 @@ $(OUT)/program: FORCE
 
 $(OUT)/trace.cf: $(OUT)/program $(wildcard $(PROGRAM))
 	@printf 'recording: '; cat $<
-	cf-capture trace -o $@ -- $(PROGRAM)
+	cf-capture trace -o $@.tmp -- $(PROGRAM)
+	@mv $@.tmp $@
 
 $(OUT)/resolved.cf: $(OUT)/trace.cf
 	cf-resolve -o $@ $<

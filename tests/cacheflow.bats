@@ -303,6 +303,22 @@ shown() {
     grep -qE '^mine,mine,[0-9]{10,}$' new/pairs/mine+mine.csv || fail "$(<new/pairs/mine+mine.csv)"
 }
 
+@test "a recording that a signal has ended is none to the next run" {
+    printf '#!/bin/sh\n: >%s/runs\nexec sleep 60\n' "$T" >mine
+    chmod +x mine
+    mkfifo says
+    cat says >said 3>&- &
+    local reads=$! pid
+    setsid make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PROGRAMS=mine COMMAND_mine="$T/mine" TEXT=10 ROWS=10 \
+        UNIT="$BATS_FILE_TMPDIR/unit.c" "$T/new/mine.cf" >says 2>&1 3>&- &
+    pid=$!
+    until [[ -e runs ]]; do kill -0 $pid && sleep .02 || fail "$(<said)"; done
+    kill -- -$pid
+    wait $pid && fail "it has not failed"
+    wait $reads # until all that it has started has ended
+    [[ ! -e new/mine.cf ]] || fail "$(ls new)"
+}
+
 @test "a picture of an older table goes, and is drawn anew" {
     one() { make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" SYNTH_BYTES=4096 "$@"; }
     one "$T/new/fig4.png"

@@ -246,6 +246,9 @@ picture() {
     mkdir build
     ln -s "$B/bin" build/bin
     cp /bin/true mine
+    # by a line of its own, which is not run where a signal has ended the recording
+    run -0 make -n -f "$ROOT/pipelines/demo.mk" B=build PROGRAM=./mine build/demo/trace.cf
+    has $'cf-capture trace -o build/demo/trace.cf.tmp -- ./mine\nmv build/demo/trace.cf.tmp build/demo/trace.cf'
     demo one
     cp build/demo/trace.cf first.cf
     demo one
