@@ -248,11 +248,37 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     run -5 --separate-stderr hot - --group 4 --resume -n 2
     has ' runs are there' "$stderr"
     # nor the best of groups for the best pages
+    cf-rank -q --by page --value gain kept.cf >groups.csv
     pagectl
-    run -5 pages -n 1 --group 4 --rank kept.cf -o k.cf -- "$D/hot" - state clock
+    run -5 pages -n 1 --group 4 --rank groups.csv -o k.cf -- "$D/hot" - state clock
     pagectl
-    run -1 --separate-stderr pages -n 1 --rank kept.cf --resume -o k.cf -- "$D/hot" - state clock
+    run -1 --separate-stderr pages -n 1 --rank groups.csv --resume -o k.cf -- "$D/hot" - state clock
     has '--resume: k.cf has runs with another group,' "$stderr"
+}
+
+@test "--rank by a profile of other groups is refused" {
+    pagectl
+    run -5 hot - --group 4
+    cf-rank -q --by page --value gain p.cf >groups.csv
+    pagectl
+    run -5 pages -n 1 --group 4 --rank groups.csv -o k.cf -- "$D/hot" - state clock
+    local group
+    for group in 1 2 8; do
+        pagectl
+        run -1 --separate-stderr pages -q -n 1 --group $group --rank p.cf -o new.cf -- "$D/hot" - state clock
+        has "--rank p.cf: is of --group 4, not $group: give the same" "$stderr"
+    done
+    pagectl
+    run -5 hot -
+    cf-rank -q --by page --value gain p.cf >pages.csv
+    # as that of cf-pages, which states no group
+    rows page p.cf | cf-capture-csv --table page -o bare.cf
+    for file in pages.csv bare.cf; do
+        pagectl
+        run -1 --separate-stderr pages -q -n 1 --group 4 --rank $file -o new.cf -- "$D/hot" - state clock
+        has "of $D/hot rw-, with which no group of --group 4 begins: make it with the same --group" "$stderr"
+    done
+    [ ! -e new.cf ]
 }
 
 @test "--resume with other regions, or with another profile of --rank, is refused" {

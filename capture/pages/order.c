@@ -52,9 +52,22 @@ static void on_field(void *text, size_t bytes, void *arg)
     free(field);
 }
 
+/* Exits where the profile has single pages, and groups are asked for. */
+static size_t unit_of(const struct order *o, const char *region, uint32_t page)
+{
+    const struct pages *k = o->k;
+
+    if (page % k->o.group)
+        cf_die(&k->tool, CF_EXIT_INPUT,
+               "--rank %s: has page %u of %s, with which no group of --group %u begins: make it "
+               "with the same --group",
+               k->o.rank, page, region, k->o.group);
+    return pages_find_unit(k, region, page);
+}
+
 static void place(struct order *o, const char *region, uint32_t page)
 {
-    const size_t at = pages_find_unit(o->k, region, page);
+    const size_t at = unit_of(o, region, page);
 
     o->named++;
     if (at == o->k->units)
@@ -120,7 +133,7 @@ static void take_frame(struct order *o, const struct cf_reader *r, const struct 
             *mode = policy[i];
         if (policy[i] != *mode)
             cf_die(&o->k->tool, CF_EXIT_INPUT, "--rank %s: has runs of both modes", o->k->o.rank);
-        at = pages_find_unit(o->k, cf_reader_text(r, region[i]), page[i]);
+        at = unit_of(o, cf_reader_text(r, region[i]), page[i]);
         o->named++;
         o->foreign += at == o->k->units;
         o->sum[at] += (double)cycles[i];
@@ -140,10 +153,16 @@ static int by_mean(const void *x, const void *y)
     return (a->mean > b->mean) - (a->mean < b->mean) ?: cf_order(a->unit, b->unit);
 }
 
-static void check_build(const struct pages *k, const struct cf_header *h)
+static void check_header(const struct pages *k, const struct cf_header *h)
 {
     const char *build = cf_header_fact(h, "runtime_cycles", "build");
+    const char *group = cf_header_fact(h, "runtime_cycles", "group");
+    uint64_t pages;
 
+    if (group &&
+        (cf_read_number(group, CF_READ_DECIMAL, UINT32_MAX, &pages) != 0 || pages != k->o.group))
+        cf_die(&k->tool, CF_EXIT_INPUT, "--rank %s: is of --group %s, not %u: give the same",
+               k->o.rank, group, k->o.group);
     if (build && strcmp(build, k->build) != 0)
         cf_warn(&k->tool,
                 "--rank %s: is of another build of the program or its libraries, whose pages may "
@@ -164,7 +183,7 @@ static void read_stream(struct order *o)
     cf_reader_want_each(r, CF_PAGE, CF_REQUIRED, CF_RUNTIME, CF_POLICY, CF_REGION, CF_PAGENO);
     while (cf_reader_next(r, &f) > 0) {
         if (f->table == CF_HEADER)
-            check_build(o->k, f->header);
+            check_header(o->k, f->header);
         if (f->table == CF_PAGE)
             take_frame(o, r, f, &mode);
     }
