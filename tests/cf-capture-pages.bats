@@ -76,6 +76,9 @@ setup_file() {
     same said - <<<done
     # pages count from the segment's begin, of which the array has 12: each row counts its pages
     rows page g.cf | awk -F, '$5 == 3 { pages += $6; bad += $2 % 4 } END { exit bad || pages < 12 }'
+    # which cf-cache --pool, of a table of them, knows nothing of
+    run -0 --separate-stderr cf-rank -q --by page --value gain g.cf
+    has 'rows are of groups of up to 4 pages (cf-capture pages --group), which have the name of their first' "$stderr"
     run -2 pages -n 1 --group 0 -o g.cf -- "$D/hot" - state clock
     pagectl
     run -5 --separate-stderr pages -n 2 --bisect -o b.cf -- "$D/hot" - state clock

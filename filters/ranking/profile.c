@@ -109,9 +109,11 @@ void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
             add(&p->all, cycles[i]);
             break;
         case CF_PAGES_ONLY:
+            p->group = k && k[i] > p->group ? k[i] : p->group;
             add(&page_of(p, region ? region[i] : 0, page ? page[i] : 0)->only, cycles[i]);
             break;
         case CF_PAGES_BUT:
+            p->group = k && k[i] > p->group ? k[i] : p->group;
             add(&page_of(p, region ? region[i] : 0, page ? page[i] : 0)->but, cycles[i]);
             break;
         case CF_PAGES_BEST:

@@ -41,6 +41,7 @@ struct cf_profile {
     size_t moves, moved_room;
     unsigned mode;    /* enum cf_page_policy: by which runs pages have gains, 0: by none */
     const char *of;   /* the column that is taken for the runtime, or NULL */
+    uint32_t group;   /* pages of the largest group that has the name of its first; 0: none has */
     uint64_t lacking; /* rows without it */
     uint64_t unknown; /* rows of other policies */
     uint64_t unused;  /* rows of the mode that pages do not have their gains by */

@@ -44,6 +44,11 @@ static struct cf_profile read_profile(struct rank *k, char *const *files, int co
     if (p.other)
         cf_warn(k->tool, "runs of %s and of %s: their pages are taken for the same", p.program,
                 p.other);
+    if (p.group > 1)
+        cf_warn(k->tool,
+                "rows are of groups of up to %u pages (cf-capture pages --group), which have the "
+                "name of their first: the others are not in the table",
+                p.group);
     if (p.unused)
         cf_warn(k->tool,
                 "%llu runs with all pages but one cached are left out: gains are those of runs "
