@@ -1134,6 +1134,17 @@ END
     has 'cannot read it' "$stderr"
 }
 
+@test "of a cache that each CPU has, which one it is has to be said" {
+    local own args
+    own=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+    for args in "" "--cache l2:$own" "--own-cpu $own"; do
+        shutter private=1
+        # shellcheck disable=SC2086 # words
+        run -5 --separate-stderr cf-capture-snapshot --device sock -q $args -e break:here -o s.cf -- "$W" l 3
+        if [[ $args ]]; then has_not '--cache' "$stderr"; else has '--cache: each CPU has its own' "$stderr"; fi
+    done
+}
+
 @test "no snapshot, or fewer than --count: told, and an older file stays" {
     snap -- sh -c "$once"
     cp s.cf old.cf

@@ -34,6 +34,11 @@ void cf_snapshot_open(struct cf_device *d, struct cacheflow_info *info, const st
                o->device, info->abi, CACHEFLOW_ABI);
     if (!(info->ram[o->ram].flags & CACHEFLOW_RAM_PRESENT) || info->ram[o->ram].line_size == 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "--cache: backend %.16s cannot read it", info->backend);
+    if (info->ram[o->ram].flags & CACHEFLOW_RAM_PRIVATE && o->ram_cpu == CACHEFLOW_CPU_ANY &&
+        o->own_cpu < 0)
+        cf_warn(t,
+                "--cache: each CPU has its own: snapshots are of that on which this program runs "
+                "at that time: give --cache NAME:CPU");
     if (cf_device_call(d, CACHEFLOW_CONFIGURE, &c) != 0 ||
         cf_device_call(d, CACHEFLOW_INFO, info) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s: configure: %s", o->device, strerror(errno));

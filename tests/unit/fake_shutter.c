@@ -10,8 +10,9 @@
  * scheduling and CPUs of the client and of every child, and how long each child ran during the 2 ms
  * that a snapshot takes. Keys: sets, ways, buffer (bytes), abi, late (ms that a snapshot takes),
  * wrong (magic, size, set, owner: what is damaged in snapshots; room: 7 owners had none),
- * shared (1: a line belongs to the client, too, which stands first), thrash (1: notes how many
- * lines the client thrashes the cache with and how often it has written to each, least and most).
+ * private (1: each CPU has such a cache), shared (1: a line belongs to the client, too, which stands
+ * first), thrash (1: notes how many lines the client thrashes the cache with and how often it has
+ * written to each, least and most).
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -31,7 +32,7 @@
 
 enum { CHILDREN = 256, PAGES = 4096 };
 
-static uint32_t sets = 256, ways = 16, late = 2, abi = CACHEFLOW_ABI, shared, thrash;
+static uint32_t sets = 256, ways = 16, late = 2, abi = CACHEFLOW_ABI, shared, thrash, private;
 static uint64_t buffer_bytes = 16 << 20, used, number;
 static const char *wrong = "";
 static char *buffer;
@@ -357,16 +358,17 @@ static void serve(int fd)
     char arg[4096];
 
     for (;;) {
-        struct cacheflow_info info = {.abi = abi,
-                                      .backend = "fake",
-                                      .buffer_bytes = buffer_bytes,
-                                      .snapshot_bytes = most_bytes(),
-                                      .snapshots = (uint32_t)(buffer_bytes / most_bytes()),
-                                      .ram[CACHEFLOW_L2_TAG] = {.flags = CACHEFLOW_RAM_PRESENT,
-                                                                .level = 2,
-                                                                .sets = sets,
-                                                                .ways = ways,
-                                                                .line_size = 64}};
+        struct cacheflow_info info = {
+            .abi = abi,
+            .backend = "fake",
+            .buffer_bytes = buffer_bytes,
+            .snapshot_bytes = most_bytes(),
+            .snapshots = (uint32_t)(buffer_bytes / most_bytes()),
+            .ram[CACHEFLOW_L2_TAG] = {.flags = CACHEFLOW_RAM_PRESENT | private,
+                                      .level = 2,
+                                      .sets = sets,
+                                      .ways = ways,
+                                      .line_size = 64}};
         struct cacheflow_shot shot;
         uint64_t where[2];
         int error;
@@ -426,16 +428,13 @@ int main(int argc, char **argv)
             shared = atoi(value) != 0;
         else if (strncmp(argv[i], "thrash=", 7) == 0)
             thrash = atoi(value) != 0;
-        else if (strncmp(argv[i], "late=", 5) == 0)
-            late = (uint32_t)atoi(value);
-        else if (strncmp(argv[i], "abi=", 4) == 0)
-            abi = (uint32_t)atoi(value);
-        else if (strncmp(argv[i], "buffer=", 7) == 0)
-            buffer_bytes = strtoull(value, NULL, 0);
-        else if (strncmp(argv[i], "wrong=", 6) == 0)
-            wrong = value;
-        else
-            return 2;
+        else if (strncmp(argv[i], "private=", 8) == 0)
+        private = atoi(value) ? CACHEFLOW_RAM_PRIVATE : 0;
+        else if (strncmp(argv[i], "late=", 5) == 0) late = (uint32_t)atoi(value);
+        else if (strncmp(argv[i], "abi=", 4) == 0) abi = (uint32_t)atoi(value);
+        else if (strncmp(argv[i], "buffer=", 7) == 0) buffer_bytes = strtoull(value, NULL, 0);
+        else if (strncmp(argv[i], "wrong=", 6) == 0) wrong = value;
+        else return 2;
     }
     buffer = malloc(buffer_bytes);
     notes = fopen(argv[2], "w");
