@@ -111,11 +111,16 @@ $(OUT)/slowdown.csv: $(INPUTS) $(OUT)/bomb
 $(OUT)/rounds-%.cf: $(OUT)/repl
 	$(shoot) -t -r -e stop -c $(OWN) -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS) 1 $(ours)
 
+# Whether REPL's lines were in one set each.
+shaped = cf-cat -q --csv --table snapshot --columns sets,ways $< | awk -F, 'NR == 2 && ($(WAY_BYTES) % (64 * $$1) || $$2 != $(WAYS)) { \
+	print "WAY_BYTES=$(WAY_BYTES) WAYS=$(WAYS): the cache has " $$2 " ways of " 64 * $$1 " bytes" >"/dev/stderr"; exit 1 }'
+
 # Of all snapshots the set of REPL's lines alone, each of which is at the beginning of a way.
-$(OUT)/fig14.csv: $(OUT)/repl
+$(OUT)/fig14.csv: $(OUT)/rounds-1.cf $(OUT)/repl
+	@$(shaped)
 	for i in $$(seq $(REPL_TIMES)); do \
 	    cf-capture snapshot -q --device $(DEVICE) --command-output /dev/null -t -r -e stop -c $(OWN) -- \
-	        $< 1 1 1 $(WAY_BYTES) $(WAYS) 2 || exit 1; \
+	        $(OUT)/repl 1 1 1 $(WAY_BYTES) $(WAYS) 2 || exit 1; \
 	done | $(choices) --set 0 $(to)
 
 LEFT_OUT := Not made: fig6, which is fig4 on another board; policies.csv and schedules.csv, which need a model$(if \

@@ -341,6 +341,7 @@ endif
 # ---- of both, models and boards ----
 
 $(OUT)/fig13.csv: $(ROUNDS:%=$(OUT)/rounds-%.cf)
+	$(if $(DEVICE),@$(shaped))
 	cf-policy -q --addr $(LINES) --survivors - $(png) --title 'Lines of a set of $(CACHE) that are still cached' $^ $(to)
 
 $(OUT)/fig12.csv: $(ALL:%=$(OUT)/%.alone.cf)

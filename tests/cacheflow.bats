@@ -226,6 +226,23 @@ board() {
     has 'SYNTH_SNAP, 1ms, is too long'
 }
 
+@test "a board: figures of REPL are refused where the cache has other ways than it was told" {
+    local out=$T/new ways
+    for ways in "WAYS=8" "WAY_BYTES=2048 REPL_SETS=9"; do
+        rm -rf new
+        # shellcheck disable=SC2086 # words
+        one() { make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$out" DEVICE=/dev/none PICTURES=0 ROWS=5 $ways "$@"; }
+        one "$out/script.sql" "$out/repl"
+        cf-cache -q -m raspberry-pi-4 --snapshot-every 9999 -o new/rounds-1.cf "$ROOT/samples/sort.cf"
+        for n in 2 3 4 5 6 7 8; do cp new/rounds-1.cf new/rounds-$n.cf; done
+        for n in 13 14; do
+            run -2 one "$out/fig$n.csv"
+            has "the cache has 16 ways of 65536 bytes"
+            [[ ! -e new/fig$n.csv ]]
+        done
+    done
+}
+
 @test "a board: a program is timed by the words of its command, in quotes or not" {
     printf '%s\n' '#!/bin/sh' 'printf "[%s]" "$@" >>'"$T/words" >wk
     chmod +x wk
