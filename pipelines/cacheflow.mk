@@ -306,6 +306,8 @@ $(OUT)/slowdown.csv: $(ALL:%=$(OUT)/pairs/%.csv) $(PAIRS:%=$(OUT)/pairs/%.csv)
 # Two snapshots back to back: the second one comes as soon as the program has gone on for a moment.
 LEAD := $(shell echo $$(($(TIME) / 2)))
 $(OUT)/table2.csv: $(ALL:%=$(OUT)/%.cut.cf)
+	@for f in $^; do (($(call instructions,$$f) > $(LEAD))) || \
+	    echo "$$f is left out of table2: it ends before instruction $(LEAD), half of TIME" >&2; done
 	(for mode in --flush ''; do for f in $^; do \
 	    cf-select -q --time -$$(($(LEAD) + 100)) $$f | $(call snapshots,$(LEAD)) $$mode || exit 1; \
 	done; done) | cf-diff -q --pairs --summary $(to)

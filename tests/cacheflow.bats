@@ -308,6 +308,14 @@ shown() {
     [[ $(<new/pairs/mine.csv) == mine,,$(awk -F, 'NR == 3 { print $4 }' new/schedules.csv) ]] || fail "$(<new/pairs/mine.csv)"
 }
 
+@test "table 2: a program that ends before its snapshots is left out, which is told" {
+    run -0 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 PROGRAMS="mine" COMMAND_mine=true \
+        TEXT=10 ROWS=10 UNIT="$BATS_FILE_TMPDIR/unit.c" LIMIT=1000000 TIME=3000000 "$T/new/table2.csv"
+    is "$T/new/mine.cut.cf is left out of table2: it ends before instruction 1500000, half of TIME"
+    # BOMB is in it
+    [[ $(wc -l <new/table2.csv) == 3 ]] || fail "$(<new/table2.csv)"
+}
+
 @test "cycles above 2^31 are whole numbers in the tables" {
     cp "$(type -P true)" mine
     make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 PROGRAMS=mine COMMAND_mine="$T/mine" \
