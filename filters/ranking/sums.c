@@ -365,23 +365,28 @@ static void count_no_hit(struct cf_sums *s, const struct cf_frame *f)
             s->no_hit += (weight ? weight[i] : 1) * (op ? s->op[op[i]] : 1);
 }
 
+static uint64_t eight(const uint8_t *column, uint32_t row)
+{
+    uint64_t values = 0;
+
+    if (column)
+        memcpy(&values, column + row, sizeof values);
+    return values;
+}
+
 /* The rows that may be misses; most are none, and are passed over eight at a time. */
 static uint32_t list_missing(const uint8_t *class, const uint8_t *level, uint32_t rows,
                              uint32_t *missing)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < rows;) {
-        const uint32_t end = rows - i < 8 ? rows : i + 8;
-        uint64_t classes = 0, levels = 0;
-
-        memcpy(&classes, class ? class + i : (const uint8_t *)&classes, class ? end - i : 0);
-        memcpy(&levels, level ? level + i : (const uint8_t *)&levels, level ? end - i : 0);
-        if (!classes && !(levels & UINT64_C(0xfefefefefefefefe)))
-            i = end;
-        for (; i < end; i++) {
-            missing[n] = i;
-            n += (class && class[i]) || (level && level[i] > 1);
+    for (uint32_t i = 0, end; (class || level) && i < rows; i = end) {
+        end = rows - i < 8 ? rows : i + 8;
+        if (end == i + 8 && !eight(class, i) && !(eight(level, i) & UINT64_C(0xfefefefefefefefe)))
+            continue;
+        for (uint32_t k = i; k < end; k++) {
+            missing[n] = k;
+            n += (class && class[k]) || (level && level[k] > 1);
         }
     }
     return n;
