@@ -145,13 +145,15 @@ void heat_flush(struct heat *h, struct bin *b)
 {
     int fresh = b->cells == 0;
     size_t cells = 0;
+    struct cell *to;
 
     for (uint32_t d = 0; d < h->dirties; d++) {
         const uint64_t *live = live_of(h, h->dirty[d]);
         for (unsigned i = 0; i < CHUNK; i++)
             cells += ((uint32_t)live[i] != 0) + (live[i] >> 32 != 0);
     }
-    room_for(h, b, cells);
+    room_for(h, b, cells + 1); /* one is written in vain */
+    to = b->cell + b->cells;
     for (uint32_t d = 0; d < h->dirties; d++) {
         uint32_t c = h->dirty[d];
         uint64_t *live = live_of(h, c), key = h->chunk[c].key;
@@ -159,17 +161,19 @@ void heat_flush(struct heat *h, struct bin *b)
 
         for (uint32_t i = 0; i < CHUNK; i++) {
             uint32_t low = (uint32_t)live[i], high = (uint32_t)(live[i] >> 32);
-            if (low)
-                b->cell[b->cells++] = (struct cell){c * CHUNK + i, low};
+
+            *to = (struct cell){c * CHUNK + i, low};
+            to += low != 0; /* not branched on: few are foreseen */
             if (high)
-                b->cell[b->cells++] = (struct cell){(c * CHUNK + i) | HIGH_PART, high};
+                *to++ = (struct cell){(c * CHUNK + i) | HIGH_PART, high};
+            live[i] = 0;
         }
-        memset(live, 0, CHUNK * sizeof *live);
         h->chunk[c].dirty = 0;
         /* so that the next touch comes by find_chunk(), which lists the chunk again */
         if (recent->key == key)
             recent->key = NOWHERE;
     }
+    b->cells += cells;
     h->dirties = 0;
     h->cells += cells;
     h->most_cells = h->cells > h->most_cells ? h->cells : h->most_cells;
