@@ -90,7 +90,7 @@ static uint64_t largest(enum cf_type type)
 /* The value of a cell that is no text; an empty one is 0. */
 static int scan(const struct cf_csv_input *in, unsigned column, const char *text, uint64_t *value)
 {
-    const enum cf_type type = cf_column_type(column);
+    const enum cf_type type = in->type[in->at];
 
     if (*text && type == CF_F64)
         return scan_fraction(text, value);
@@ -125,7 +125,7 @@ static const char *wanted(unsigned column)
 void cf_csv_input_cell(struct cf_csv_input *in, const char *text, size_t length)
 {
     unsigned column = in->id[in->at];
-    enum cf_type type = cf_column_type(column);
+    enum cf_type type = in->type[in->at];
     uint64_t v = 0;
 
     if (memchr(text, '\0', length) || length > CF_MAX_TEXT) {

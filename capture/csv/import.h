@@ -34,6 +34,7 @@ struct cf_csv_input {
     uint64_t last_time, last_snapshot;
     unsigned columns;
     uint16_t id[CF_MAX_COLUMNS];
+    enum cf_type type[CF_MAX_COLUMNS]; /* of these */
     uint64_t cell[CF_MAX_COLUMNS];
     int time_at, snap_at; /* columns of time and snapshot, or -1 */
     void *batch[CF_MAX_COLUMNS];

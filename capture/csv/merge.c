@@ -98,7 +98,7 @@ static void take_row(struct cf_csv_import *m, struct cf_csv_input *in)
     uint32_t row = in->rows++;
 
     for (unsigned i = 0; i < in->columns; i++) {
-        switch (cf_type_width(cf_column_type(in->id[i]))) {
+        switch (cf_type_width(in->type[i])) {
         case 1:
             ((uint8_t *)in->batch[i])[row] = (uint8_t)in->cell[i];
             break;

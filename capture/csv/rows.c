@@ -63,6 +63,7 @@ static void read_name(struct cf_csv_input *in, const char *name)
         in->time_at = (int)in->columns;
     if (column == CF_SNAP)
         in->snap_at = (int)in->columns;
+    in->type[in->columns] = cf_column_type(column);
     in->id[in->columns++] = (uint16_t)column;
 }
 
@@ -84,8 +85,7 @@ static void end_header(struct cf_csv_input *in)
     }
     in->headed = 1;
     for (unsigned i = 0; i < in->columns; i++) {
-        in->batch[i] =
-            cf_need(&in->m->tool, calloc(CF_CSV_BATCH, cf_type_width(cf_column_type(in->id[i]))));
+        in->batch[i] = cf_need(&in->m->tool, calloc(CF_CSV_BATCH, cf_type_width(in->type[i])));
     }
     in->times = cf_need(&in->m->tool, calloc(CF_CSV_BATCH, sizeof *in->times));
 }
