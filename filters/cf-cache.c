@@ -109,6 +109,9 @@ static void make_model(struct cache *c)
 static void model_frame(struct cache *c, struct cf_frame *f)
 {
     const uint64_t *addr = cf_u64(f, c->o.frame.physical ? CF_PHYS : CF_ADDR);
+    const uint32_t *cpu = cf_u32(f, CF_CPU), *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const uint8_t *op = cf_u8(f, CF_OP);
     uint32_t end;
 
     if (c->alone.set_part)
@@ -117,19 +120,19 @@ static void model_frame(struct cache *c, struct cf_frame *f)
         uint32_t core;
         uint64_t space;
 
-        end = cf_cores_next(c->cores, f, from, f->rows, &core, &space);
+        end = cf_cores_piece(c->cores, cpu, pid, tid, from, f->rows, &core, &space);
         if (end <= from)
             cf_out_of_memory(&c->tool);
         space = c->o.frame.physical && !c->placed ? 0 : space; /* processes share memory */
         if (c->alone.set_part) {
-            cf_must(&c->tool, set_part_run(c->alone.set_part, c->model, addr, cf_u8(f, CF_OP),
-                                           cf_u32(f, CF_SIZE), from, end, core, space));
+            cf_must(&c->tool, set_part_run(c->alone.set_part, c->model, addr, op, size, from, end,
+                                           core, space));
             continue;
         }
         cf_must(&c->tool,
-                c->placed ? placed_run(c->placed, c->model, f, from, end, core, space, c->hit)
-                          : cf_hierarchy_run(c->model, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE),
-                                             from, end, core, space, c->hit));
+                c->placed
+                    ? placed_run(c->placed, c->model, f, from, end, core, space, c->hit)
+                    : cf_hierarchy_run(c->model, addr, op, size, from, end, core, space, c->hit));
     }
 }
 

@@ -12,12 +12,18 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/counts.h"
 
-enum { FEW = 16, BLOCK = 512 };
+enum { FEW = 16, BLOCK = 512, RECENT_BITS = 6 };
+
+struct recent {
+    uint64_t id;
+    uint32_t number; /* + 1 */
+};
 
 struct cf_cores {
     unsigned cores;
     uint64_t threads, processes;
     struct cf_counts *number; /* a: pid and tid, or pid; b: whether of a thread; number + 1 */
+    struct recent recent[2][1 << RECENT_BITS]; /* of processes, of threads: they may take turns */
 };
 
 struct cf_cores *cf_cores_new(unsigned cores)
@@ -44,13 +50,18 @@ void cf_cores_free(struct cf_cores *c)
 /* Number of a thread or process in the order of appearance, from 0. -1 without memory. */
 static int number(struct cf_cores *c, uint64_t id, int thread, uint64_t *count, uint32_t *result)
 {
-    uint64_t *n = cf_counts_at(c->number, id, (uint64_t)thread);
+    struct recent *const r = &c->recent[thread][id * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
 
-    if (!n)
-        return -1;
-    if (!*n)
-        *n = ++*count;
-    *result = (uint32_t)(*n - 1);
+    if (!r->number || r->id != id) {
+        uint64_t *n = cf_counts_at(c->number, id, (uint64_t)thread);
+
+        if (!n)
+            return -1;
+        if (!*n)
+            *n = ++*count;
+        *r = (struct recent){id, (uint32_t)*n};
+    }
+    *result = r->number - 1;
     return 0;
 }
 
