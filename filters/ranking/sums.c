@@ -449,8 +449,8 @@ void cf_sums_remarks(const struct cf_sums *s)
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
 {
     const int misses = cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS);
+    int some = 0;
 
-    memset(s->some, 0, f->rows * sizeof *s->some);
     if ((misses && !s->dist_given) || cf_sums_has(s, CF_SUM_LEVEL)) {
         s->missed_by |= misses && !s->level_given ? cf_missed_by(f)
                         : cf_u8(f, CF_HIT)        ? CF_MISSED_HIT
@@ -464,8 +464,13 @@ int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
             continue;
         if (find(s, f, &s->list[v], s->value[v]) != 0)
             return 1;
-        for (uint32_t i = 0; i < f->rows; i++)
+        for (uint32_t i = 0; some && i < f->rows; i++)
             s->some[i] |= s->value[v][i];
+        if (!some)
+            memcpy(s->some, s->value[v], f->rows * sizeof *s->some);
+        some = 1;
     }
+    if (!some)
+        memset(s->some, 0, f->rows * sizeof *s->some);
     return find_misses(s, f);
 }
