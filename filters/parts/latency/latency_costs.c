@@ -36,10 +36,13 @@ static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t
     int unknown = 0;
 
     for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
-        enum cf_latency_lack lack = cf_latencies_lack(l->model, key);
+        enum cf_latency_lack lack;
 
-        unknown |= seen[key] && lack == CF_LACKS_ORIGIN;
-        if (!seen[key] || l->warned[key])
+        if (!seen[key])
+            continue;
+        lack = cf_latencies_lack(l->model, key);
+        unknown |= lack == CF_LACKS_ORIGIN;
+        if (l->warned[key])
             continue;
         l->warned[key] = 1;
         switch (lack) {
