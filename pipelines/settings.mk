@@ -3,7 +3,7 @@
 # Results keep to the settings that they were made with. What is there is not made again, so that with
 # other settings a folder would hold results of both: it is refused. A makefile includes this at its
 # end, where all that it sets with ?= is known. Settings are these variables, wherever their values
-# come from, the others of the command line, and the command lines of programs; not those that say
+# come from, the others of the command line, CC of the environment, and the command lines of programs; not those that say
 # where things are or how they are shown, nor PICTURES: one that is missing is drawn later. Values are
 # compared as they are written, since to expand them would run what is in them; and with each file that
 # is named so, outside of OUT, a checksum of what is in it: not one that a variable or $(...) names.
@@ -17,7 +17,8 @@
 
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
-    $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES))
+    $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES)) \
+    $(if $(filter environment,$(origin CC)),CC)
 settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names)))
 settings_word   = $(subst $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(1)))))
 settings_plain  = $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(1))))

@@ -26,7 +26,7 @@ pipeline_files() {
     for file in "$x"/bin/*; do ldd "$file" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*'; done | sort -u | while read -r file; do
         mkdir -p "$x/${file%/*}" && cp -L "$file" "$x/$file"
     done
-    (cd "$ROOT" && eval "settings=($settings)" && make -s -f pipelines/cacheflow.mk OUT="$x/out" "${settings[@]}" \
+    (cd "$ROOT" && unset CC && eval "settings=($settings)" && make -s -f pipelines/cacheflow.mk OUT="$x/out" "${settings[@]}" \
         "$x"/out/{synth,bomb,repl,text.txt,script.sql,unit.i})
 }
 

@@ -115,6 +115,7 @@ keeps() {
 }
 
 @test "a setting that no makefile has, with characters of make's own: seen, shown, and not run" {
+    unset CC
     local odd='COMMAND_mine=a "$(shell touch '"$T"'/ran)" # 50% ~_ ~t $$(b)'
     pipeline cacheflow script.sql ROWS=5
     run -2 pipeline cacheflow script.sql ROWS=5 "$odd"
@@ -124,6 +125,9 @@ keeps() {
     has "was made with the defaults, and now is given COMMAND_mine=a:"
     run -2 pipeline cacheflow script.sql ROWS=5 CC=clang
     has "was made with the defaults, and now is given CC=clang:"
+    run -2 exported CC=clang cacheflow script.sql ROWS=5
+    has "was made with the defaults, and now is given CC=clang:"
+    unset CC
     IN=odd pipeline cacheflow script.sql ROWS=5 "$odd"
     IN=odd run -0 pipeline cacheflow script.sql ROWS=5 "$odd"
     IN=odd run -2 pipeline cacheflow script.sql ROWS=5 "${odd/50%/5%}"
