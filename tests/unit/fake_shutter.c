@@ -10,9 +10,9 @@
  * scheduling and CPUs of the client and of every child, and how long each child ran during the 2 ms
  * that a snapshot takes. Keys: sets, ways, buffer (bytes), abi, late (ms that a snapshot takes),
  * wrong (magic, size, set, owner: what is damaged in snapshots; room: 7 owners had none),
- * private (1: each CPU has such a cache), shared (1: a line belongs to the client, too, which stands
- * first), thrash (1: notes how many lines the client thrashes the cache with and how often it has
- * written to each, least and most).
+ * private (1: each CPU has such a cache), shared (1: a line belongs to the client, too, which
+ * stands first), thrash (1: notes how many lines the client thrashes the cache with and how often
+ * it has written to each, least and most).
  */
 #include <ctype.h>
 #include <dirent.h>
