@@ -14,7 +14,7 @@ static inline unsigned cores_before(const struct cf_hierarchy *h, unsigned cache
 {
     unsigned end = (cache + 1) * shared;
 
-    return end < h->cores ? end : h->cores;
+    return end < h->used ? end : h->used;
 }
 
 /* A line number of one level in another whose lines are at least as long. */

@@ -87,6 +87,7 @@ struct cf_hierarchy {
     uint8_t first_depth[KINDS];
     int may_share;     /* two caches may hold the same line for different cores */
     int has_run;       /* a core has run */
+    unsigned used;     /* the cores that have run are less: the caches of others are empty */
     int several_cores; /* a second core, too: until then there is nothing to keep coherent */
     int coherent;      /* may_share and several_cores */
     int pipeline;      /* the machine is one that the pipeline serves */

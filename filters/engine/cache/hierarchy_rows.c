@@ -182,6 +182,7 @@ void cfh_take_core(struct cf_hierarchy *h, unsigned core)
         h->coherent = h->may_share;
     }
     h->has_run = 1;
+    h->used = core < h->used ? h->used : core + 1;
     if (h->core != core)
         for (unsigned i = 0; i < h->levels; i++)
             h->tier[i].at = core / h->tier[i].shared;
