@@ -9,6 +9,8 @@
 
 #include "filters/parts/rank/rank.h"
 
+enum { AHEAD = 8 };
+
 const char *rank_plural(const struct rank *k)
 {
     return k->c.keys == 1 ? cf_rank_kinds[k->c.by[0]].plural : "keys";
@@ -189,6 +191,10 @@ void print_ranking(const struct rank *k, const struct cf_ranked *r)
             at_knee = 100 * so_far / total;
         if (i >= k->o.top)
             continue;
+        if (i + AHEAD < r->count) { /* they stand anywhere */
+            __builtin_prefetch(r->item[i + AHEAD].key);
+            __builtin_prefetch(r->item[i + AHEAD].sum);
+        }
         cf_csv_u64(stdout, 1, i + 1);
         print_keys(k, r->item[i].key, NULL);
         csv_values(k, &r->item[i]);
