@@ -175,16 +175,12 @@ static void place(const struct cf_ranking *k, enum cf_rank_by by, uint64_t addr,
     }
 }
 
-static void widen(uint64_t *to, const uint32_t *from, const struct rows *r)
+static void widen(uint64_t *restrict to, const uint32_t *from, const struct rows *r)
 {
-    if (!from)
-        memset(to, 0, r->count * sizeof *to);
-    else if (r->at)
-        for (uint32_t i = 0; i < r->count; i++)
-            to[i] = from[r->at[i]];
-    else
-        for (uint32_t i = 0; i < r->count; i++)
-            to[i] = from[i];
+    for (uint32_t i = 0; from && !r->at && i < r->count; i++)
+        to[i] = from[i];
+    for (uint32_t i = 0; (!from || r->at) && i < r->count; i++)
+        to[i] = from ? from[r->at[i]] : 0;
 }
 
 /* The numbers of a part of the key in these rows: those of the frame, or in k->number[part]. */
