@@ -186,7 +186,7 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
             uint64_t space;
             uint32_t core;
 
-            to = cf_cores_next(cores, f, from, f->rows, &core, &space);
+            to = cf_cores_piece(cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
             cf_must(t, to == 0);
             for (unsigned i = 0; i < count; i++)
                 simulate(&size[i], f, from, to, space);
