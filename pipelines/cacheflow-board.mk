@@ -111,9 +111,9 @@ $(OUT)/slowdown.csv: $(INPUTS) $(OUT)/bomb
 $(OUT)/rounds-%.cf: $(OUT)/repl
 	$(shoot) -t -r -e stop -c $(OWN) -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS) 1 $(ours)
 
-# Whether REPL's lines were in one set each.
-shaped = cf-cat -q --csv --table snapshot --columns sets,ways $< | awk -F, 'NR == 2 && ($(WAY_BYTES) % (64 * $$1) || $$2 != $(WAYS)) { \
-	print "WAY_BYTES=$(WAY_BYTES) WAYS=$(WAYS): the cache has " $$2 " ways of " 64 * $$1 " bytes" >"/dev/stderr"; exit 1 }'
+# Whether REPL's lines were in one set each, and the sets others each time.
+shaped = cf-cat -q --csv --table snapshot --columns sets,ways $< | awk -F, 'NR == 2 && ($(WAY_BYTES) % (64 * $$1) || $(REPL_SETS) > $$1 || $$2 != $(WAYS)) { \
+	print "WAY_BYTES=$(WAY_BYTES) WAYS=$(WAYS) REPL_SETS=$(REPL_SETS): the cache has " $$2 " ways of " 64 * $$1 " bytes" >"/dev/stderr"; exit 1 }'
 
 # Of all snapshots the set of REPL's lines alone, each of which is at the beginning of a way.
 $(OUT)/fig14.csv: $(OUT)/rounds-1.cf $(OUT)/repl
