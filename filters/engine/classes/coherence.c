@@ -340,13 +340,13 @@ static int block_classes(struct cf_coherence *c, const struct cf_coherence_block
         return flush_full(c, b->slot[0]);
     if (through_full(c, b) != 0)
         return -1;
-    /* one core has no news, of no line */
-    if (b->one_core && !c->g.outside)
-        ;
-    else if (c->mask_bits == 16)
-        states(c, b, 0);
-    else
-        states(c, b, 1);
+    /* one core has news of no line */
+    if (!b->one_core || c->g.outside) {
+        if (c->mask_bits == 16)
+            states(c, b, 0);
+        else
+            states(c, b, 1);
+    }
     count_misses(c, b, class);
     return 0;
 }
