@@ -283,7 +283,8 @@ int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit)
 {
-    /* of one first level, at which nothing need be put into an order, to where it stays */
+    /* In a chunk, what follows from one first level goes straight to the chunk's list; what follows
+       from two is merged first. */
     struct cf_cache_list *const all = h->chunk ? cfh_chunk_list(h->chunk) : NULL,
                                 *const to = fetches && fetches->count && data->count ? NULL : all;
     uint32_t taken = all ? all->count : 0;
