@@ -126,7 +126,7 @@ static int mark_begins(struct cf_coherence *c, const struct cf_coherence_rows *i
     return 0;
 }
 
-/* ---- steps 2 and 4: slots, and what a fully associative cache of the core says ---- */
+/* ---- step 4: what a fully associative cache of the core says ---- */
 
 /* The run behind the last one that is of the same core as run `i` and those between. */
 static uint32_t end_of_turn(const struct cf_coherence_block *b, uint32_t i)
@@ -153,14 +153,6 @@ static int touch_or_pass(struct cf_coherence *c, const struct cf_coherence_block
             return -1;
         c->found[i] = (uint8_t)found;
     }
-    return 0;
-}
-
-static int find_slots(struct cf_coherence *c, struct cf_coherence_block *b)
-{
-    if (cf_slots_find(c->slots, b->line, b->runs, b->slot) != 0)
-        return -1;
-    b->slots = cf_slots_count(c->slots);
     return 0;
 }
 
@@ -227,11 +219,11 @@ static int flush_full(struct cf_coherence *c, uint32_t slot)
     return 0;
 }
 
-/* Which runs miss in the caller's. */
-static void through_list(struct cf_coherence *c, struct cf_coherence_block *b,
-                         const struct cf_coherence_rows *in)
+/* Which runs miss in the caller's, of whose list `k` are of runs before. Returns of how many then.
+ */
+static uint32_t through_list(struct cf_coherence_block *b, const struct cf_coherence_rows *in,
+                             uint32_t k)
 {
-    uint32_t k = c->next_miss;
 
     memset(b->missed, 0, sizeof(b->missed));
     for (uint32_t i = 0; i < b->runs && k < in->misses; i++)
@@ -239,7 +231,7 @@ static void through_list(struct cf_coherence *c, struct cf_coherence_block *b,
             b->missed[i / 64] |= (uint64_t)1 << i % 64;
             k++;
         }
-    c->next_miss = k;
+    return k;
 }
 
 /* What the cores knew of the lines, and know then; the first may know any of before a second came.
@@ -294,7 +286,8 @@ static void count_misses(struct cf_coherence *c, const struct cf_coherence_block
             const uint8_t found =
                 c->news[i] && c->found[i] != CF_FULL_NEVER_SEEN ? sharing : classes[c->found[i]];
 
-            cf_class_raise(&class[b->row[i]], found);
+            if (class)
+                cf_class_raise(&class[b->row[i]], found);
             c->counts.misses[b->op[i]][found]++;
         }
 }
@@ -311,13 +304,19 @@ static void see_cores(struct cf_coherence *c, const struct cf_coherence_rows *in
         c->one_core &= !memcmp(in->core, in->core + 1, in->rows - 1);
 }
 
-/* Step 3. -1 without memory. */
-static int block_sets(struct cf_coherence *c, struct cf_coherence_block *b)
+/* Steps 2 and 3. -1 without memory. */
+static int block_sets(struct cf_coherence *c, struct cf_coherence_block *b,
+                      const struct cf_coherence_rows *in, uint32_t *next_miss)
 {
     void *holders = c->holders;
 
-    if (c->g.outside)
+    if (cf_slots_find(c->slots, b->line, b->runs, b->slot) != 0)
+        return -1;
+    b->slots = cf_slots_count(c->slots);
+    if (c->g.outside) {
+        *next_miss = through_list(b, in, *next_miss);
         return 0;
+    }
     if (c->g.cores > 2 && !b->one_core &&
         cf_slots_array(b->slots, &holders, &c->holders_room, sizeof(*c->holders)) != 0)
         return -1;
@@ -356,6 +355,7 @@ static int block_classes(struct cf_coherence *c, const struct cf_coherence_block
 struct cf_coherence_list {
     struct cf_coherence_block *block;
     size_t count, room;
+    struct cf_coherence_rows in;
 };
 
 struct cf_coherence_list *cf_coherence_list_new(void)
@@ -371,16 +371,17 @@ void cf_coherence_list_free(struct cf_coherence_list *l)
     free(l);
 }
 
-/* Steps 1 and 2; without a list, where there is `class`, also the others. */
+/* Step 1; without a list also the others. */
 static int take(struct cf_coherence *c, const struct cf_coherence_rows *in,
                 struct cf_coherence_list *l, uint8_t *class)
 {
     struct cf_coherence_block *b = &c->block;
+    uint32_t next_miss = 0;
 
     if (!in->rows)
         return 0;
-    c->next_miss = 0;
     see_cores(c, in);
+    c->rows_count = !l || c->g.outside;
     if (mark_begins(c, in) != 0)
         return -1;
     count_rows(c, in);
@@ -391,11 +392,7 @@ static int take(struct cf_coherence *c, const struct cf_coherence_rows *in,
                 return -1;
             b = l ? l->block + l->count++ : b;
             c->take_runs(c, b, in, at, row);
-            if (find_slots(c, b) != 0)
-                return -1;
-            if (c->g.outside)
-                through_list(c, b, in);
-            if (!l && (block_sets(c, b) != 0 || block_classes(c, b, class) != 0))
+            if (!l && (block_sets(c, b, in, &next_miss) != 0 || block_classes(c, b, class) != 0))
                 return -1;
         }
     }
@@ -411,21 +408,24 @@ int cf_coherence_take(struct cf_coherence *c, const struct cf_coherence_rows *in
                       struct cf_coherence_list *l)
 {
     l->count = 0;
+    l->in = *in;
     return take(c, in, l, NULL);
 }
 
 int cf_coherence_sets(struct cf_coherence *c, struct cf_coherence_list *l)
 {
+    uint32_t next_miss = 0;
+
     for (size_t i = 0; i < l->count; i++)
-        if (block_sets(c, l->block + i) != 0)
+        if (block_sets(c, l->block + i, &l->in, &next_miss) != 0)
             return -1;
     return 0;
 }
 
-int cf_coherence_classes(struct cf_coherence *c, const struct cf_coherence_list *l, uint8_t *class)
+int cf_coherence_classes(struct cf_coherence *c, const struct cf_coherence_list *l)
 {
     for (size_t i = 0; i < l->count; i++)
-        if (block_classes(c, l->block + i, class) != 0)
+        if (block_classes(c, l->block + i, NULL) != 0)
             return -1;
     return 0;
 }

@@ -80,21 +80,22 @@ struct cf_coherence_rows {
 };
 
 /* Accesses in order: raises class[i], enum cf_class, to that of row i; of several lines the
-   greatest. The caller has set it, to CF_CLASS_NONE as a rule. A flush takes the line from all
-   cores and has no class. -1 without memory; it can then only be freed. */
+   greatest. The caller has set it, to CF_CLASS_NONE as a rule; NULL: the counts are all that
+   matters. A flush takes the line from all cores and has no class. -1 without memory; it can then
+   only be freed. */
 int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class);
 
-/* The same in three parts, which three threads may do at the same time, of lists that follow each
-   other: the runs of the rows, with what is said of them by the caller; the sets; and the classes.
-   Each takes all lists in their order. A list takes 22 KB for 512 runs, and serves again. -1
-   without memory, as above. */
+/* Counts, in three parts, which three threads may do at the same time, of lists that follow each
+   other: the runs of the rows; the sets, or the caller's list of misses, which stays until then;
+   and the classes. Each takes all lists in their order. A list takes 22 KB for 512 runs, and serves
+   again. -1 without memory, as above. */
 struct cf_coherence_list;
 struct cf_coherence_list *cf_coherence_list_new(void); /* NULL without memory */
 void cf_coherence_list_free(struct cf_coherence_list *l);
 int cf_coherence_take(struct cf_coherence *c, const struct cf_coherence_rows *in,
                       struct cf_coherence_list *l);
 int cf_coherence_sets(struct cf_coherence *c, struct cf_coherence_list *l);
-int cf_coherence_classes(struct cf_coherence *c, const struct cf_coherence_list *l, uint8_t *class);
+int cf_coherence_classes(struct cf_coherence *c, const struct cf_coherence_list *l);
 
 /* Line references by operation and class so far. */
 const struct cf_class_counts *cf_coherence_counts(const struct cf_coherence *c);

@@ -41,7 +41,7 @@ CF_SIMD_CODE(cf_coherence_taker, cf_coherence_take_runs);
 typedef void cf_coherence_setter(struct cf_coherence *c, struct cf_coherence_block *b);
 CF_SIMD_CODE(cf_coherence_setter, cf_coherence_through_sets);
 
-/* What steps 1 and 2 take, 3 to 5, and all of them: three threads may be in three groups. */
+/* Of step 1, of 2 and 3, and of 4 and 5: three threads may be in three groups. */
 struct cf_coherence {
     struct cf_coherence_geometry g;
     struct cf_runs *batch;
@@ -49,9 +49,9 @@ struct cf_coherence {
     uint32_t begins_room;
     struct cf_slots *slots;
     struct cf_class_counts counts; /* the references; misses are of step 5 */
-    uint32_t next_miss;            /* of the caller's */
     int one_core;        /* all rows so far are of one core: no core has news of a line, */
     uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
+    int rows_count;      /* somebody asks for the rows of runs */
 
     struct cf_full *full[CF_COHERENCE_CORES];
     cf_coherence_taker *take_runs;

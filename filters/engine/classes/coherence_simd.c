@@ -82,7 +82,8 @@ void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, struct cf_coherence
     b->runs = count;
     b->one_core = c->one_core;
     memcpy(b->line, line, count * sizeof(*line));
-    memcpy(b->row, row, count * sizeof(*row));
+    if (c->rows_count)
+        memcpy(b->row, row, count * sizeof(*row));
     for (uint32_t n = 0; n < count; n++) {
         const unsigned what = ops ? ops[row[n]] : CF_LOAD;
         const unsigned op = what && what < CF_CLASS_OPS ? what : CF_LOAD;
@@ -92,9 +93,7 @@ void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, struct cf_coherence
         if (__builtin_expect(flags[n] & CF_RUN_PART, 0))
             c->counts.references[op]++;
     }
-    if (c->one_core)
-        memset(b->write, 0, count * sizeof(*b->write));
-    else
+    if (!c->one_core) /* else nobody asks */
         find_words(c, b, in, at, next);
     for (uint32_t n = 0; in->space && n < count; n++)
         b->line[n] ^= in->space[row[n]];

@@ -54,6 +54,11 @@ struct rows {
     const uint32_t *size, *cpu, *pid, *tid;
 };
 
+enum { PIECE = CF_WIRE_ROWS };
+
+/* Rows of a frame from `from` on, up to PIECE. */
+struct rows rows_of(const struct cf_frame *f, uint32_t from);
+
 struct need {
     unsigned column; /* of table access; 0 ends a list */
     enum cf_need need;
@@ -84,12 +89,14 @@ struct rule {
     void (*end)(void *state);
 
     /* For a summary by several threads: frame() in so many stages, of which each takes all rows in
-       their order, while other rows are in other stages; 0: it cannot. What one stage leaves to the
-       next is in a struct for up to PIECE rows; `class` is room for as many. -1 without memory. */
+       their order, while other rows are in other stages; 0: it cannot. The first takes up to PIECE
+       rows, which are gone then; what a stage leaves to the next is in the piece. -1 without
+       memory. */
     unsigned stages;
     void *(*piece_new)(void *state); /* NULL without memory */
     void (*piece_free)(void *piece);
-    int (*stage)(void *state, void *piece, const struct rows *rows, uint8_t *class, unsigned stage);
+    int (*first)(void *state, void *piece, const struct rows *rows);
+    int (*stage)(void *state, void *piece, unsigned stage); /* from 1 on */
 };
 
 extern const struct rule *const rules[]; /* NULL at the end */
@@ -97,7 +104,7 @@ const struct rule *find_rule(const struct cf_tool *t, const char *option, const 
 
 /* ---- jobs.c: the summary by several threads ---- */
 
-enum { PIECE = CF_WIRE_ROWS, MOST_JOBS = 256 };
+enum { MOST_JOBS = 256 };
 
 struct jobs;
 

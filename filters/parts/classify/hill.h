@@ -35,14 +35,13 @@ struct kept {
 /* Rows that go through the rule together. */
 struct piece {
     struct rows in;
-    uint8_t *class; /* of its rows */
-    uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
-    uint64_t space[PIECE], key[PIECE];
+    uint8_t *class; /* of its rows; NULL: for a summary alone */
     struct miss_list list[WATCHES];
     int failed; /* without memory in a watcher */
 
     /* by several threads */
-    int later; /* classes come in later stages */
+    int later;         /* classes come in later stages, */
+    uint8_t op[PIECE]; /* when of the rows only these are there */
     struct kept kept[WATCHES];
     struct cf_coherence_list *runs[WATCHES];
 };
@@ -88,10 +87,12 @@ struct hill {
     int whole_level;        /* the level with whose name that begins, or -1 */
     struct hill_part *part; /* it is written down, or NULL */
     int joined;             /* parts are: references were counted by them */
-    struct piece *at;       /* that is in the model */
     struct piece *one;      /* of one thread */
-    uint8_t found[CF_HIERARCHY_REFS];
-    uint8_t *hits; /* of a frame, for column hit */
+    struct piece *at;       /* that is in the model, and what is found of its rows: */
+    uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
+    uint64_t space[PIECE], key[PIECE];
+    uint8_t found[CF_HIERARCHY_REFS]; /* of three */
+    uint8_t *hits;                    /* of a frame, for column hit */
 };
 
 /* Watchers, for cf_hierarchy_watch(). One cache, all of whose references come here. */
@@ -105,14 +106,15 @@ void hill_keep(struct piece *p, unsigned watch, const struct cf_hierarchy_refs *
 int hill_look(struct watched *w, struct piece *p, const struct cf_hierarchy_refs *refs);
 /* The model's part of a piece. -1 without memory. */
 int hill_model(struct hill *h, struct piece *p, const struct rows *rows, uint8_t *class);
-/* What a watcher between private caches says of a piece. */
-struct cf_coherence_rows hill_shared_rows(struct watched *w, struct piece *p);
+/* What a watcher between private caches says of the piece in the model. */
+struct cf_coherence_rows hill_shared_rows(struct watched *w);
 
 /* hill_stages.c: the rule in stages, see classify.h. */
 enum { HILL_STAGES = 3 };
 void *hill_piece_new(void *state);
 void hill_piece_free(void *piece);
-int hill_stage(void *state, void *piece, const struct rows *rows, uint8_t *class, unsigned stage);
+int hill_first(void *state, void *piece, const struct rows *rows);
+int hill_stage(void *state, void *piece, unsigned stage);
 
 /* hill_model.c: makes the state. */
 void *hill_begin(struct classify *c);

@@ -95,9 +95,9 @@ static void note_processes(struct hill_part *p, const struct piece *piece)
 
     p->nowhere |= !piece->in.pid;
     for (uint32_t i = 0; piece->in.pid && i < piece->in.rows; i++) {
-        if (piece->space[i] == before)
+        if (p->h->space[i] == before)
             continue;
-        before = piece->space[i];
+        before = p->h->space[i];
         if (before != cf_space_key(p->processes))
             continue;
         if (p->processes++ >> (shift - 1))
@@ -147,7 +147,7 @@ void hill_part_piece(struct hill_part *p, const struct piece *piece)
             const size_t at = u->sent + i;
             const uint32_t row = u->row[i];
 
-            u->process[at] = number_of(piece->space[row]);
+            u->process[at] = number_of(p->h->space[row]);
             p->key[0][i] = address(&p->h->watch[k], u->line[at], u->process[at]);
             p->key[1][i] = hill_what(hill_op(piece, row), p->machine, u->process[at]);
         }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hill_stages.c - rule hill in three stages, for threads: (0) the caches of the model, and runs for
- * those of coherence.h; (1) its sets, or what threec.h says of what reached the caches of the
- * model; (2) what coherence.h knows of each line. No stage needs what a later one finds out.
+ * coherence.h; (1) its sets, or what threec.h says of what reached the caches of the model; (2)
+ * what coherence.h knows of each line. No stage needs what a later one finds out.
  *
- * Memory of a piece: 16,384 rows of 20 bytes; 17 bytes a reference that reaches a level of one
- * cache or all cores, 12 a miss of private ones; what coherence.h says of a list.
+ * Memory of a piece: a byte a row; 17 bytes a reference that reaches a level of one cache or all
+ * cores, 12 a miss of private ones; what coherence.h says of a list.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,44 +88,48 @@ static int look_kept(struct watched *w, struct piece *p)
     return 0;
 }
 
-static int take_runs(struct watched *w, struct piece *p)
-{
-    const struct cf_coherence_rows rows = hill_shared_rows(w, p);
-
-    return cf_coherence_take(w->shares, &rows, p->runs[w - w->h->watch]);
-}
-
-/* A watcher's part of a stage. Misses that the model finds wait for the stage after it. */
-static int stage_of(struct watched *w, struct piece *p, unsigned stage)
-{
-    struct cf_coherence_list *const runs = p->runs[w - w->h->watch];
-
-    switch (stage) {
-    case 0:
-        return w->own ? take_runs(w, p) : 0;
-    case 1:
-        if (!w->shares)
-            return look_kept(w, p);
-        return w->own ? cf_coherence_sets(w->shares, runs) : take_runs(w, p);
-    default:
-        return w->shares ? cf_coherence_classes(w->shares, runs, p->class) : 0;
-    }
-}
-
-int hill_stage(void *state, void *piece, const struct rows *rows, uint8_t *class, unsigned stage)
+int hill_first(void *state, void *piece, const struct rows *rows)
 {
     struct hill *h = state;
     struct piece *p = piece;
 
-    if (stage == 0) {
-        p->later = 1;
-        for (unsigned i = 0; i < h->watches; i++)
-            p->kept[i].refs = p->kept[i].misses = p->kept[i].calls = 0;
-        if (hill_model(h, p, rows, class) != 0)
+    p->later = 1;
+    for (unsigned i = 0; i < h->watches; i++)
+        p->kept[i].refs = p->kept[i].misses = p->kept[i].calls = 0;
+    if (hill_model(h, p, rows, NULL) != 0)
+        return -1;
+    for (unsigned i = 0; i < h->watches; i++) {
+        struct watched *const w = &h->watch[i];
+        struct cf_coherence_rows shared;
+
+        if (!w->shares)
+            continue;
+        shared = hill_shared_rows(w);
+        if (cf_coherence_take(w->shares, &shared, p->runs[i]) != 0)
             return -1;
     }
+    if (rows->op)
+        memcpy(p->op, rows->op, rows->rows);
+    p->in = (struct rows){.rows = rows->rows, .op = rows->op ? p->op : NULL};
+    return 0;
+}
+
+/* A watcher's part of a stage. */
+static int stage_of(struct watched *w, struct piece *p, unsigned stage)
+{
+    struct cf_coherence_list *const runs = p->runs[w - w->h->watch];
+
+    if (stage == 1)
+        return w->shares ? cf_coherence_sets(w->shares, runs) : look_kept(w, p);
+    return w->shares ? cf_coherence_classes(w->shares, runs) : 0;
+}
+
+int hill_stage(void *state, void *piece, unsigned stage)
+{
+    struct hill *h = state;
+
     for (unsigned i = 0; i < h->watches; i++)
-        if (stage_of(&h->watch[i], p, stage) != 0)
+        if (stage_of(&h->watch[i], piece, stage) != 0)
             return -1;
     return 0;
 }

@@ -50,7 +50,8 @@ int hill_look(struct watched *w, struct piece *p, const struct cf_hierarchy_refs
         }
         if (!counts_as_miss(refs->flags[i]) || !is_classified(w, op))
             continue;
-        cf_class_raise(&p->class[row], class);
+        if (p->class)
+            cf_class_raise(&p->class[row], class);
         w->counts.misses[op][class]++;
     }
     return 0;
@@ -89,34 +90,36 @@ void hill_see_shared(void *arg, const struct cf_hierarchy_refs *refs)
             continue;
         l->row[l->misses] = refs->row[i];
         l->line[l->misses++] = refs->line[i];
-        p->missed[refs->row[i]] = 1;
+        w->h->missed[refs->row[i]] = 1;
     }
 }
 
 /* The keys that keep processes apart are of the machine's shortest lines (see cf-cache(1)): longer
    lines have shorter ones. Good until the next call. */
-static const uint64_t *keys(struct piece *p, unsigned shift)
+static const uint64_t *keys(struct hill *h, unsigned shift)
 {
     if (!shift)
-        return p->space;
-    for (uint32_t i = 0; i < p->in.rows; i++)
-        p->key[i] = p->space[i] >> shift;
-    return p->key;
+        return h->space;
+    for (uint32_t i = 0; i < h->at->in.rows; i++)
+        h->key[i] = h->space[i] >> shift;
+    return h->key;
 }
 
-struct cf_coherence_rows hill_shared_rows(struct watched *w, struct piece *p)
+struct cf_coherence_rows hill_shared_rows(struct watched *w)
 {
-    const struct miss_list *const l = &p->list[w - w->h->watch];
+    struct hill *const h = w->h;
+    const struct piece *const p = h->at;
+    const struct miss_list *const l = &p->list[w - h->watch];
 
     for (uint32_t i = 0; w->shared > 1 && i < p->in.rows; i++)
-        p->cache[i] = w->cache_of[p->core[i]];
+        h->cache[i] = w->cache_of[h->core[i]];
     return (struct cf_coherence_rows){.rows = p->in.rows,
                                       .addr = p->in.addr,
                                       .op = p->in.op,
                                       .size = p->in.size,
-                                      .core = w->shared > 1 ? p->cache : p->core,
-                                      .space = keys(p, w->key_shift),
-                                      .missed = p->missed,
+                                      .core = w->shared > 1 ? h->cache : h->core,
+                                      .space = keys(h, w->key_shift),
+                                      .missed = h->missed,
                                       .miss_row = l->row,
                                       .miss_line = l->line,
                                       .misses = l->misses};
@@ -138,13 +141,14 @@ int hill_model(struct hill *h, struct piece *p, const struct rows *in, uint8_t *
     p->in = *in;
     p->class = class;
     h->at = p;
-    memset(class, CF_CLASS_NONE, in->rows);
-    memset(p->missed, 0, in->rows);
+    if (class)
+        memset(class, CF_CLASS_NONE, in->rows);
+    memset(h->missed, 0, in->rows);
     for (unsigned i = 0; i < h->watches; i++)
         p->list[i].misses = 0;
-    if (cf_cores_rows(h->cores, in->cpu, in->pid, in->tid, in->rows, p->core, p->space) != 0 ||
+    if (cf_cores_rows(h->cores, in->cpu, in->pid, in->tid, in->rows, h->core, h->space) != 0 ||
         (is_for_model(h, in) && cf_hierarchy_rows(h->model, in->addr, in->op, in->size, in->rows,
-                                                  p->core, keys(p, h->key_shift), p->hit) != 0))
+                                                  h->core, keys(h, h->key_shift), h->hit) != 0))
         return -1;
     return p->failed ? -1 : 0;
 }
@@ -153,36 +157,24 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
 {
     struct hill *h = state;
     struct piece *const p = h->one;
-    struct rows in = {.rows = f->rows,
-                      .addr = cf_u64(f, CF_ADDR),
-                      .op = cf_u8(f, CF_OP),
-                      .size = cf_u32(f, CF_SIZE),
-                      .cpu = cf_u32(f, CF_CPU),
-                      .pid = cf_u32(f, CF_PID),
-                      .tid = cf_u32(f, CF_TID)};
 
-    for (uint32_t from = 0; from < f->rows; from += in.rows) {
-        in.rows = f->rows - from < PIECE ? f->rows - from : PIECE;
-        cf_must(h->c->tool, hill_model(h, p, &in, class + from));
+    for (uint32_t from = 0; from < f->rows; from += p->in.rows) {
+        const struct rows in = rows_of(f, from);
+
+        cf_must(h->c->tool, hill_model(h, p, &in, h->c->o.streams ? class + from : NULL));
         for (unsigned i = 0; i < h->watches; i++) {
             struct watched *const w = &h->watch[i];
             struct cf_coherence_rows rows;
 
             if (!w->shares)
                 continue;
-            rows = hill_shared_rows(w, p);
+            rows = hill_shared_rows(w);
             cf_must(h->c->tool, cf_coherence_run(w->shares, &rows, p->class));
         }
         if (h->part)
             hill_part_piece(h->part, p);
         if (h->all_levels)
-            memcpy(h->hits + from, p->hit, in.rows);
-        in.addr += in.rows;
-        in.op = in.op ? in.op + in.rows : NULL;
-        in.size = in.size ? in.size + in.rows : NULL;
-        in.cpu = in.cpu ? in.cpu + in.rows : NULL;
-        in.pid = in.pid ? in.pid + in.rows : NULL;
-        in.tid = in.tid ? in.tid + in.rows : NULL;
+            memcpy(h->hits + from, h->hit, in.rows);
     }
     if (h->c->hit_stated && !h->c->o.hit && cf_u8(f, CF_HIT) && !h->hit_warned &&
         !h->c->tool->quiet) {
@@ -258,4 +250,5 @@ const struct rule rule_hill = {.name = "hill",
                                .stages = HILL_STAGES,
                                .piece_new = hill_piece_new,
                                .piece_free = hill_piece_free,
+                               .first = hill_first,
                                .stage = hill_stage};
