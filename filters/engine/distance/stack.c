@@ -84,23 +84,14 @@ struct stack **stack_of_unit(struct cf_stack *s, uint32_t unit)
     return s->stack[unit];
 }
 
-/* Lines from before a part are new to it. Most batches have none, which the top bits say. */
-static void find_firsts(struct cf_stack *s, uint64_t *dist, uint32_t n)
+/* Lines from before a part are new to it: what has the top bit becomes CF_DIST_COMPULSORY. */
+static void find_firsts(uint64_t *dist, uint32_t n)
 {
-    enum { BLOCK = 16 };
-    uint64_t any = 0;
-    uint32_t i = 0;
-
-    for (; i + BLOCK <= n; i += BLOCK)
-        for (unsigned k = 0; k < BLOCK; k++)
-            any |= dist[i + k];
-    for (; i < n; i++)
-        any |= dist[i];
-    if (!(any >> 63))
-        return;
-    s->any_first = 1;
-    for (i = 0; i < n; i++)
-        dist[i] = dist[i] >> 63 ? CF_DIST_COMPULSORY : dist[i];
+    for (uint32_t i = 0; i < n; i++)
+        if ((n - i) % STACK_BLOCK == 0 && stack_all_known(dist + i))
+            i += STACK_BLOCK - 1;
+        else
+            dist[i] |= -(dist[i] >> 63);
 }
 
 static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
@@ -111,7 +102,7 @@ static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *l
     if (!*stack || s->run(*stack, s->work, line, n, dist) != 0)
         return -1;
     if (s->in_parts)
-        find_firsts(s, dist, n);
+        find_firsts(dist, n);
     return 0;
 }
 

@@ -36,7 +36,7 @@ struct cf_stack {
     uint64_t *run_dist; /* by run */
     double *run_weight; /* by run, where there is sampling */
     uint32_t run_room;
-    int in_parts, any_first;    /* first references came that are not yet noted */
+    int in_parts;
     struct cf_stack_part *part; /* that is being taken, or NULL */
 };
 
@@ -47,6 +47,19 @@ struct stack **stack_of_unit(struct cf_stack *s, uint32_t unit);
    memory. */
 int stack_all_lines(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
                     uint64_t *dist);
+
+enum { STACK_BLOCK = 16 };
+
+/* Whether a block has distances alone: all else that stands in their place has the top bit. */
+static inline int stack_all_known(const uint64_t *dist)
+{
+    uint64_t any[4] = {0};
+
+    for (unsigned i = 0; i < STACK_BLOCK; i += 4)
+        for (unsigned k = 0; k < 4; k++)
+            any[k] |= dist[i + k];
+    return (any[0] | any[1] | any[2] | any[3]) >> 63 == 0;
+}
 
 /* Marks what is beyond the bound. */
 void stack_bound(const struct cf_stack *s, uint64_t *dist, size_t n);

@@ -32,10 +32,12 @@ void cf_stack_part_free(struct cf_stack_part *p)
 int stack_note_firsts(struct cf_stack *s, const struct cf_runs *r, uint32_t unit)
 {
     struct cf_stack_part *const p = s->part;
-    const int any = s->any_first;
 
-    s->any_first = 0;
-    for (uint32_t k = 0; any && k < r->count; k++) {
+    for (uint32_t k = 0; k < r->count; k++) {
+        if ((r->count - k) % STACK_BLOCK == 0 && stack_all_known(s->run_dist + k)) {
+            k += STACK_BLOCK - 1;
+            continue;
+        }
         if (s->run_dist[k] != CF_DIST_COMPULSORY)
             continue;
         if (cf_array_room(&p->first, &p->first_room, p->firsts + 1, sizeof(*p->first)) != 0)

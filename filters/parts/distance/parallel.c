@@ -111,10 +111,12 @@ SQUEEZE(64)
 
 static unsigned width_of(const uint64_t *dist)
 {
-    uint64_t all = 0;
+    uint64_t any[4] = {0}, all;
 
-    for (uint32_t i = 0; i < BLOCK; i++)
-        all |= dist[i] + MARKS;
+    for (uint32_t i = 0; i < BLOCK; i += 4)
+        for (unsigned k = 0; k < 4; k++)
+            any[k] |= dist[i + k] + MARKS;
+    all = any[0] | any[1] | any[2] | any[3];
     return all >> 32 ? 8 : all >> 16 ? 4 : all >> 8 ? 2 : 1;
 }
 
