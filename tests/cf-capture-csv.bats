@@ -238,11 +238,31 @@ END
     printf 'time,addr\n5,1\n4,2\n6,3\n' >a.csv
     run -1 cf-capture csv -o a.cf a.csv
     has 'a.csv:3:1: time 4 comes after 5'
-    run -0 cf-cat --csv --columns time a.cf
+    run -1 --separate-stderr cf-cat --csv --columns time a.cf
+    has 'time 4 stands behind time 5: out of order' "$stderr"
     is 'time
 5
 4
 6'
+}
+
+@test "times out of order: each program behind says so, wherever they stand in a frame, and once a segment" {
+    local at before
+    for at in 2 3 500 16384 16385 20000; do
+        awk -v at=$at 'BEGIN { print "time,addr"; for (i = 1; i <= 20000; i++) print (i == at ? 0 : i) "," i }' >a.csv
+        before=$((at > 1 ? at - 1 : 1))
+        for to in '' '-o a.cf'; do
+            run -1 --separate-stderr bash -c "cf-capture csv a.csv $to >b.cf; cf-histogram --column time ${to:+a.cf} <b.cf"
+            has "table access: time 0 stands behind time $before: out of order" "$stderr"
+            run -1 --separate-stderr bash -c "cf-capture csv a.csv $to >b.cf; cf-cat --csv ${to:+a.cf} <b.cf | wc -l; exit \${PIPESTATUS[0]}"
+            is 20001
+        done
+    done
+    awk 'BEGIN { srand(4); print "time,addr"; for (i = 0; i < 3000; i++) print int(rand() * 9) "," i }' >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    run -1 --separate-stderr bash -c 'cf-cat a.cf a.cf | cf-cat --dump -n 0'
+    [[ $(grep -c '^frame .*: table access' <<<"$output") == 4 ]] # no frame for each time that goes back
+    [[ $(grep -c 'out of order' <<<"$stderr") == 2 ]]            # one program's word, and the other's
 }
 
 @test "snapshots out of order, of lines or of their own table: told, left out, status 1, and what is written is whole" {

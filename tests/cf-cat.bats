@@ -428,7 +428,13 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     printf 'time,op,addr\n5,load,0x10\n7,load,0x20\n6,load,0x30\n' >a.csv
     cf-capture csv a.csv >a.cf 2>err || [[ $? == 1 ]]
     run -1 cf-cat --verify a.cf
-    [[ $output == "a.cf: damaged: byte "*" (frame 1): table access: row 3: time 6 behind time 7" ]]
+    [[ $output == "a.cf: damaged: byte "*" (frame 2): table access: row 1: time 6 behind time 7" ]]
+    # by one who does not begin a frame there
+    mkdir d
+    disorder_stream raw d
+    run -0 bash -c 'cf-cat --csv d/bad-inside-9.cf >/dev/null'
+    run -1 cf-cat --verify d/bad-inside-9.cf
+    [[ $output == *": damaged: byte "*" (frame 9): table access: row 6: time 14 behind time 15" ]]
 }
 
 @test "frames out of order are told by every program that reads them, and processed" {

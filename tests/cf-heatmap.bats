@@ -253,7 +253,9 @@ a,1,0,1,1'
     # (the importer says that it is not sorted, and keeps the rows)
     run -1 stream one.cf <back.csv
     cat one.cf one.cf >two.cf
-    cf-heatmap --bins 10 two.cf >out.csv
+    run -1 --separate-stderr cf-heatmap --bins 10 two.cf
+    has "out of order" "$stderr"
+    printf '%s\n' "$output" >out.csv
     [[ $(total out.csv) == 8000 ]]
     local start end
     IFS=, read -r _ _ start end _ < <(sed -n 2p out.csv)

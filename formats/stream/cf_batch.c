@@ -68,6 +68,19 @@ static int ascends(const uint64_t *time, uint32_t n)
     return sign >> 63 == 0;
 }
 
+uint32_t cfw_in_order(const struct batch *b, const uint64_t *time, uint64_t first, uint32_t rows)
+{
+    uint32_t k = 1;
+
+    if (b->timed && first < b->last)
+        return 0;
+    if (!time || ascends(time, rows))
+        return rows;
+    while (k < rows && time[k] >= time[k - 1])
+        k++;
+    return k;
+}
+
 void cfw_note_times(struct batch *b, uint32_t from, int rising)
 {
     for (unsigned i = 0; i < b->columns; i++) {

@@ -204,6 +204,7 @@ int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const stru
     w->declarations = 0;
     cf_strings_clear(w->strings);
     w->in_segment = 1;
+    w->disorder = 0;
     return result;
 }
 

@@ -84,9 +84,9 @@ struct cf_writer {
     int unfit; /* what it was given is what failed, and not the output */
     char problem[512];
 
-    uint64_t bytes;         /* written in all */
-    uint64_t segment_start; /* of them before this segment */
-    int in_segment;
+    uint64_t bytes;             /* written in all */
+    uint64_t segment_start;     /* of them before this segment */
+    int in_segment, disorder;   /* a frame of it begins with a time that goes back */
     uint64_t total[65536 / 64]; /* rows of the tables below 1024 */
     uint32_t other[MAX_TABLES]; /* further tables, */
     uint64_t other_rows[MAX_TABLES];
@@ -155,6 +155,9 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
                         uint32_t rows);
 /* Rows from `from` on were added: takes in their times, which are known to rise or not. */
 void cfw_note_times(struct batch *b, uint32_t from, int rising);
+/* How many of some rows, one at least, can follow those of the batch in the order of time. Without
+   `time` all have that of the first. */
+uint32_t cfw_in_order(const struct batch *b, const uint64_t *time, uint64_t first, uint32_t rows);
 int cfw_flush_strings(struct cf_writer *w);
 int cfw_flush_below(struct cf_writer *w,
                     unsigned limit); /* strings, and what precedes table `limit` */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * disorder_stream raw|packed DIR: a stream of 20 small frames as DIR/whole.cf, and in DIR what
- * comes of it when a frame is swapped with another, moved, written twice or left out, or its head
- * states a wrong time, all checksums being right. Names begin with `bad` where that breaks what
- * cf-stream(5) promises under "Order", "End frame" or "Index", and with `good` where not. What must
- * stand before what is listed here by hand.
+ * comes of it when a frame is swapped with another, moved, written twice or left out, its head
+ * states a wrong time, or in a raw one two times inside it change places, all checksums being
+ * right. Names begin with `bad` where that breaks what cf-stream(5) promises under "Order", "End
+ * frame" or "Index", and with `good` where not. What must stand before what is listed here by hand.
  *
  * Index, row counts and trailer are made anew; with `kept` in the name they are as they were. Bytes
  * are made by reseal.h, not by the library.
@@ -386,6 +386,27 @@ static void make_moves(const char *dir, unsigned i)
     }
 }
 
+/* Two times of a raw frame of accesses, a byte each behind the base, change places. */
+static void make_inside(const char *dir, unsigned i, const unsigned *order)
+{
+    uint8_t *const p = whole + (frame[i].p - whole);
+    uint8_t *const time = p + RESEAL_FRAME + (size_t)p[10] * RESEAL_COLUMN;
+    char what[64];
+
+    if (indexed || frame[i].label / 8 != CF_ACCESS)
+        return;
+    snprintf(what, sizeof(what), "inside-%u", i + 1);
+    for (unsigned k = 0; k < 2; k++) { /* and back */
+        const uint8_t early = time[4];
+
+        time[4] = time[5];
+        time[5] = early;
+        reseal_one(p, frame[i].bytes);
+        if (k == 0)
+            make(dir, what, order, frames, 1);
+    }
+}
+
 static void make_all(const char *dir)
 {
     unsigned order[MOST + 1];
@@ -421,6 +442,7 @@ static void make_all(const char *dir)
         make(dir, what, order, frames - 1, needed(frame[i].label));
         for (unsigned f = 0; f < frames; f++)
             order[f] = f;
+        make_inside(dir, i, order);
         for (int by = 1; by >= -1; by -= 2) { /* the largest time that the head tells */
             uint8_t *p = whole + (frame[i].p - whole);
 
