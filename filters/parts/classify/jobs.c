@@ -23,7 +23,7 @@
 
 enum {
     RING = 32,           /* jobs: the threads have work while a frame is unpacked */
-    MOST_BYTES = 1 << 24 /* that a frame accesses */
+    MOST_BYTES = 1 << 22 /* that a frame accesses */
 };
 
 /* A copy of rows. */
