@@ -68,11 +68,19 @@ static int ascends(const uint64_t *time, uint32_t n)
     return sign >> 63 == 0;
 }
 
-uint32_t cfw_in_order(const struct batch *b, const uint64_t *time, uint64_t first, uint32_t rows)
+uint32_t cfw_in_order(const struct batch *b, const void *const *values, const uint64_t *constant,
+                      uint32_t from, uint32_t rows)
 {
+    const uint64_t *time;
+    unsigned i = 0;
     uint32_t k = 1;
 
-    if (b->timed && first < b->last)
+    while (i < b->columns && b->column[i].id != CF_TIME)
+        i++;
+    if (i == b->columns)
+        return rows;
+    time = values[i] ? (const uint64_t *)values[i] + from : NULL;
+    if (b->timed && (time ? *time : constant[i]) < b->last)
         return 0;
     if (!time || ascends(time, rows))
         return rows;

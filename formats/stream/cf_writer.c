@@ -164,25 +164,18 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
                unsigned columns, const uint32_t *hint)
 {
     uint32_t most = w->packed ? CF_FILE_ROWS : CF_WIRE_ROWS, done = 0;
-    unsigned at = 0; /* of the time */
 
-    while (at < columns && id[at] != CF_TIME)
-        at++;
     while (done < rows) {
         struct batch *b = cfw_batch_for(w, table, id, type, columns);
-        const uint64_t *time = NULL;
-        int check = at < columns && table != CF_PROBE && !w->disorder;
+        const int rising = table != CF_PROBE && !w->disorder;
         uint32_t n;
 
         if (!b)
             return -1;
         n = rows - done < most - b->rows ? rows - done : most - b->rows;
-        /* the first time that goes back begins a frame, whose head then tells readers */
-        if (check && values[at])
-            time = (const uint64_t *)values[at] + done;
-        if (check)
-            n = cfw_in_order(b, time, time ? *time : constant[at], n);
-        if (!n) {
+        if (rising)
+            n = cfw_in_order(b, values, constant, done, n);
+        if (!n) { /* a frame that begins with a time that goes back tells readers */
             w->disorder = 1;
             if (cfw_flush_for(w, table) != 0)
                 return -1;
@@ -212,7 +205,7 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
             memcpy(place, hint + done, n * sizeof(*place));
         }
         b->rows += n;
-        cfw_note_times(b, b->rows - n, check);
+        cfw_note_times(b, b->rows - n, rising);
         done += n;
         if (b->rows == most && cfw_flush_for(w, table) != 0)
             return -1;

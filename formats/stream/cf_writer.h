@@ -155,9 +155,10 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
                         uint32_t rows);
 /* Rows from `from` on were added: takes in their times, which are known to rise or not. */
 void cfw_note_times(struct batch *b, uint32_t from, int rising);
-/* How many of some rows, one at least, can follow those of the batch in the order of time. Without
-   `time` all have that of the first. */
-uint32_t cfw_in_order(const struct batch *b, const uint64_t *time, uint64_t first, uint32_t rows);
+/* How many of some rows, one at least, can follow those of the batch in the order of time; `values`
+   of its columns are theirs from row `from` on, NULL where they are constant. */
+uint32_t cfw_in_order(const struct batch *b, const void *const *values, const uint64_t *constant,
+                      uint32_t from, uint32_t rows);
 int cfw_flush_strings(struct cf_writer *w);
 int cfw_flush_below(struct cf_writer *w,
                     unsigned limit); /* strings, and what precedes table `limit` */

@@ -280,7 +280,8 @@ static void test_types_change(void)
 /* Times that fall by more than half of what 64 bits hold look like times that rise. */
 static void test_extreme_times(void)
 {
-    const uint64_t time[] = {UINT64_MAX, 0, 1ull << 63, (1ull << 63) - 1, 5};
+    /* the first that falls begins a frame */
+    const uint64_t time[] = {6, 5, UINT64_MAX, 0, 1ull << 63, (1ull << 63) - 1, 5};
     const struct cf_values column = {CF_TIME, time, 0};
 
     for (int packed = 0; packed < 2; packed++) {
@@ -289,7 +290,7 @@ static void test_extreme_times(void)
         struct cf_frame *f;
         int status = cf_writer_header(w, &plain_header), good = 0;
 
-        status |= cf_writer_rows(w, CF_ACCESS, 5, &column, 1, NULL) | finish(w, 1);
+        status |= cf_writer_rows(w, CF_ACCESS, 7, &column, 1, NULL) | finish(w, 1);
         in = open_one("times.cf");
         while (cf_reader_next(in, &f) > 0)
             good |= f->table == CF_ACCESS && f->first == 0 && f->last == UINT64_MAX;
