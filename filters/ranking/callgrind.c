@@ -64,8 +64,8 @@ struct cf_callgrind {
     struct cf_mix mix;
     struct cf_sums sums;
     struct cf_ranking ranking, paths;
-    int begun, calls; /* calls: accesses have column stack */
-    int more;         /* it was said that later accesses have a column of another event */
+    int begun, calls; /* calls: the first accesses have column stack */
+    int more;         /* it was said that later accesses have other columns */
     unsigned levels;  /* that models state */
     struct cf_calls *edges;
     struct cf_strings *homes; /* functions by name, */
@@ -120,23 +120,31 @@ static void begin(struct cf_callgrind *c, const struct cf_frame *f)
     memcpy(c->mix.column, c->sums.mixed, sizeof c->sums.mixed);
     if (f)
         cf_mix_check(&c->mix, c->tool, f->header);
+    c->calls = has_column(f, CF_STACK_ID);
     c->begun = 1;
 }
 
-/* Warns, once, of an event that later accesses have and the first had not. */
+/* Fails, once, of an event or of calls that some accesses have and others have not. */
 static void check_more(struct cf_callgrind *c, const struct cf_frame *f)
 {
-    for (unsigned i = 0, v; i < EVENTS && !c->more; i++) {
+    const int calls = has_column(f, CF_STACK_ID);
+    const char *more = calls && !c->calls ? "calls" : NULL;
+
+    for (unsigned i = 0, v; i < EVENTS && !more; i++) {
         for (v = 0; v < c->sums.count && c->event[v] != &events[i];)
             v++;
-        if (v < c->sums.count || !has_event(f, &events[i]))
-            continue;
-        c->more = 1;
-        cf_warn(c->tool,
-                "event %s and others may be missing: accesses have a column for it that the "
-                "first accesses have not: run all inputs through the same programs",
-                events[i].name);
+        if (v == c->sums.count && has_event(f, &events[i]))
+            more = events[i].name;
     }
+    if (more && !c->more++)
+        cf_fail(c->tool, CF_EXIT_INPUT,
+                "%s and others may be missing: accesses have a column for it that the first "
+                "accesses have not: run all inputs through the same programs",
+                more);
+    else if (!more && calls < c->calls && !c->more++)
+        cf_fail(c->tool, CF_EXIT_INPUT,
+                "accesses have no column stack, unlike the first: what called their functions is "
+                "missing");
 }
 
 /* "L1D ..., L2 ...": the number of the last. */
@@ -193,13 +201,13 @@ void cf_callgrind_frame(struct cf_callgrind *c, const struct cf_frame *f)
         begin(c, f);
     check_more(c, f);
     if (cf_sums_find(&c->sums, f) != 0) {
-        cf_fail(c->tool, CF_EXIT_INPUT,
-                "frame %" PRIu64 ": the accesses have no column that says what missed, unlike "
-                "those before: left out",
-                f->number);
+        if (!c->ranking.lacking++)
+            cf_fail(c->tool, CF_EXIT_INPUT,
+                    "frame %" PRIu64 ": the accesses have no column that says what missed, unlike "
+                    "those before: left out",
+                    f->number);
         return;
     }
-    c->calls |= has_column(f, CF_STACK_ID);
     cf_ranking_add(&c->ranking, f);
     if (c->calls)
         cf_ranking_add(&c->paths, f);
