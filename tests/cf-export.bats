@@ -251,19 +251,23 @@ events() {
         /^totals: / { split($0, total, " "); for (i = 2; i <= n; i++) print name[i], total[i] }' "$1"
 }
 
-@test "jsonl: a signal leaves no part of a file" {
-    local pid status=0
+@test "a signal leaves no part of a file, or of a folder" {
+    local format pid status
     mkfifo in
-    cf-export -q --format jsonl -o out.jsonl <in &
-    pid=$!
-    exec 8>in
-    cf-cat "$STREAMS/exact.cf" >&8
-    until ls out.jsonl.*.tmp >/dev/null 2>&1; do sleep .02; done
-    kill -TERM $pid
-    wait $pid || status=$? # no subshell waits for it
-    [[ $status == 143 ]]
-    exec 8>&-
-    [[ $(echo out*) == 'out*' ]]
+    for format in jsonl npy; do
+        status=0
+        cf-export -q --format $format -o out <in &
+        pid=$!
+        exec 8>in
+        cf-cat "$STREAMS/exact.cf" >&8
+        until ls -d out.*.tmp >/dev/null 2>&1; do sleep .02; done
+        [[ $format == jsonl ]] || until ls out.*.tmp/access.pc.npy >/dev/null 2>&1; do sleep .02; done
+        kill -TERM $pid
+        wait $pid || status=$? # no subshell waits for it
+        [[ $status == 143 ]]
+        exec 8>&-
+        [[ $(echo out*) == 'out*' ]]
+    done
 }
 
 @test "callgrind: totals and functions are those of cf-rank" {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cf_chain.c - see cf_chain.h. Memory: none. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <fcntl.h>
@@ -20,6 +21,24 @@ static volatile pid_t running[CF_CHAIN_MOST];
 static const char *volatile guarded[CF_CHAIN_GUARDED];
 static volatile unsigned guards;
 
+/* A file, or a folder with the files in it; in a handler, where opendir() must not be called. */
+static void drop(const char *path)
+{
+    const int fd =
+        unlink(path) == 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _Alignas(struct dirent64) char room[4096];
+    ssize_t n;
+
+    while (fd >= 0 && (n = getdents64(fd, room, sizeof room)) > 0)
+        for (char *at = room; at < room + n;) {
+            const struct dirent64 *entry = (const void *)at;
+
+            (void)unlinkat(fd, entry->d_name, 0);
+            at += entry->d_reclen;
+        }
+    (void)rmdir(path);
+}
+
 static void end_all(int sig)
 {
     for (unsigned i = 0; i < CF_CHAIN_MOST; i++)
@@ -29,7 +48,7 @@ static void end_all(int sig)
         while (running[i] > 0 && waitpid(running[i], NULL, 0) < 0 && errno == EINTR)
             continue;
     for (unsigned i = 0; i < guards; i++)
-        unlink(guarded[i]);
+        drop(guarded[i]);
     signal(sig, SIG_DFL);
     raise(sig); /* when this one returns */
 }

@@ -20,6 +20,7 @@
 
 #include "filters/parts/export/npy.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_chain.h"
 
 enum { HEAD = 128 /* a multiple of 64, as the format wants */ };
 
@@ -62,6 +63,7 @@ static void make_folder(struct npy *n)
         cf_die(n->e->tool, CF_EXIT_ENVIRONMENT,
                "%s: is there already: remove it, or name another folder", n->folder);
     beside.path = cf_tool_text(n->e->tool, "%s.%ld.tmp", n->folder, (long)getpid());
+    cf_chain_guard(beside.path);
     if (mkdir(beside.path, 0777) != 0)
         fail(n, NULL);
     beside.fd = open(beside.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -278,6 +280,7 @@ int export_npy(struct export *e)
         schema_end(&n);
         if (rename(beside.path, n.folder) != 0)
             fail(&n, NULL);
+        cf_chain_unguard();
         beside.path = NULL;
         close(beside.fd);
     }
