@@ -36,9 +36,9 @@ int cf_chain_end(struct cf_chain *c);
    take no signal from the terminal. Its exit status, or as above. */
 int cf_chain_run(const struct cf_tool *t, const char *const *words);
 
-/* Signals that end this program (HUP, INT, TERM) end those that it runs, too, and remove a file, or a
-   folder of files, whose name stays the caller's, and is used until unguard() gives up the last of
-   at most CF_CHAIN_GUARDED. */
+/* Signals that end this program (HUP, INT, TERM) end those that it runs, too, and remove a file, or
+   a folder of files, whose name stays the caller's, and is used until unguard() gives up the last
+   of at most CF_CHAIN_GUARDED. */
 void cf_chain_guard(const char *file);
 void cf_chain_unguard(void);
 
