@@ -171,9 +171,24 @@ static void set_physical(const struct cf_tool *t, void *options, const char *opt
     o->offset = minus ? -o->offset : o->offset;
 }
 
+/* A directory, for libdwfl, which would look for a relative one beside each program, and takes a
+   colon for the end of one. `path` may be NULL. */
+static const char *whole_path(const struct cf_tool *t, const char *option, const char *path,
+                              char *room)
+{
+    if (!path)
+        return NULL;
+    if (!realpath(path, room))
+        cf_die(t, CF_EXIT_USAGE, "%s %s: %s", option, path, strerror(errno));
+    if (strchr(room, ':'))
+        cf_die(t, CF_EXIT_USAGE,
+               "%s %s: has a colon in its path, where debug files cannot be found", option, room);
+    return room;
+}
+
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    static char debug_dir[PATH_MAX];
+    static char sysroot[PATH_MAX], debug_dir[PATH_MAX];
     /* More functions than arguments cannot be named. */
     const char **skip = cf_need(t, calloc((size_t)argc + 1, sizeof *skip));
     const struct cf_option table[] = {
@@ -198,11 +213,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     o->places.inlined = (o->add & 1 << INLINED) != 0;
     if (o->places.inlined && o->places.no_inline)
         cf_die(t, CF_EXIT_USAGE, "--no-inline does not go with --add inlined");
-    /* libdwfl would look for a relative one beside each program. */
-    if (o->where.debug_dir && !realpath(o->where.debug_dir, debug_dir))
-        cf_die(t, CF_EXIT_USAGE, "--debug-dir %s: %s", o->where.debug_dir, strerror(errno));
-    if (o->where.debug_dir)
-        o->where.debug_dir = debug_dir;
+    o->where.sysroot = whole_path(t, "--sysroot", o->where.sysroot, sysroot);
+    o->where.debug_dir = whole_path(t, "--debug-dir", o->where.debug_dir, debug_dir);
 }
 
 /* Each mapped program or library stays open while its symbols may be asked for. */

@@ -135,6 +135,13 @@ lines_agree() {
     has "power of two"
     run -2 cf-resolve --site-depth 0 /dev/null
     run -2 cf-resolve --path-parts x /dev/null
+    mkdir a:b
+    for option in --debug-dir --sysroot; do
+        run -2 cf-resolve $option a:b /dev/null
+        has "$PWD/a:b: has a colon in its path"
+        run -2 cf-resolve $option none /dev/null
+        has "none: No such file"
+    done
 }
 
 @test "regions: files by permissions and offset, anonymous memory, growing heap, stack from its top" {
@@ -835,6 +842,12 @@ work,0
     shown function,source >got
     same <(shown function,source) got
     grep -q "^work,$PWD/prog.c:23\$" got
+    # those of a root that is named from here
+    mkdir -p "root$PWD" root/usr/lib
+    cp -r bin "root$PWD"
+    cp -r debug root/usr/lib
+    resolve insns.cf --sysroot root --path-parts 0
+    shown function,source | same got -
 
     gcc -O2 -shared -fPIC -s prog.c -o bin/dynamic.so
     every_insn bin/dynamic.so 0 bin/dynamic.so
