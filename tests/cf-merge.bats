@@ -206,6 +206,23 @@ sorted() {
 3,20"
 }
 
+@test "lines that stand behind accesses of later times: told where they come behind later ones of another input" {
+    printf 'snapshot,time\n3,10\n' >s.csv
+    printf 'snapshot,set\n3,0\n' >l.csv
+    printf 'time,addr\n5,1\n90,2\n' >a.csv
+    cf-capture csv -w snapshot=s.csv -w line=l.csv -o both.cf a.csv
+    cf-capture csv -t snapshot -o early.cf -w line=<(printf 'snapshot,set\n4,7\n') <(printf 'snapshot,time\n4,9\n')
+    cf-capture csv -t snapshot -o late.cf -w line=<(printf 'snapshot,set\n4,7\n') <(printf 'snapshot,time\n4,11\n')
+    run -0 cf-merge early.cf both.cf -o m.cf
+    run -0 cf-cat --verify m.cf
+    run -1 --separate-stderr cf-merge both.cf late.cf -o m.cf
+    has "both.cf: accesses of later times stand before the lines of snapshot 3" "$stderr"
+    run -1 cf-cat --verify m.cf
+    has "lines of snapshot 6 behind those of the later one 9" "$output"
+    run -0 cf-merge both.cf -o m.cf
+    run -0 cf-cat --verify m.cf
+}
+
 @test "clocks that differ are an error, unless --force" {
     printf 'time,addr\n1,0x1\n' >a.csv
     stream a.cf --clock cycles a.csv

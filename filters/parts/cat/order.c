@@ -31,6 +31,7 @@ struct order {
     int any_reached;
     uint64_t reached;  /* time of the accesses and lines so far */
     uint64_t snapshot; /* whose lines come; UINT64_MAX: none */
+    uint64_t shown;    /* its time + 1 */
     char problem[256]; /* the first; "": none */
 };
 
@@ -96,6 +97,7 @@ static void begin_segment(struct order *o)
     o->any_reached = 0;
     o->reached = 0;
     o->snapshot = UINT64_MAX;
+    o->shown = 0;
 }
 
 static void reach(struct order *o, uint64_t time)
@@ -250,10 +252,16 @@ static void check_snapshots(struct order *o, const struct cf_reader *r, const st
                   "row %" PRIu32 ": a line of snapshot %" PRIu64
                   " behind those of snapshot %" PRIu64,
                   k + 1, n, o->snapshot);
+        else if (announced < o->shown)
+            wrong(o, r, f,
+                  "row %" PRIu32 ": lines of snapshot %" PRIu64
+                  " behind those of the later one %" PRIu64,
+                  k + 1, n, o->snapshot);
         if (!announced || known(o, SNAPSHOT_LINES, n, 0))
             return;
         know(o, SNAPSHOT_LINES, n, 0, 1);
         o->snapshot = n;
+        o->shown = announced;
         reach(o, announced - 1);
     }
 }

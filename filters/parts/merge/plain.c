@@ -22,6 +22,8 @@ struct plain {
     struct merge *merge;
     struct lane *lane;
     uint64_t next_other; /* no other row that waits is earlier */
+    uint64_t line_time;  /* of the latest snapshot of which a line went out */
+    int lines_told;
 };
 
 /* Sets the times by which the rows of the waiting frame go out. */
@@ -143,6 +145,31 @@ static uint32_t run_length(const uint64_t *time, uint32_t at, uint32_t rows, uin
     return low - at + 1;
 }
 
+/* An input of accesses and lines may have lines behind accesses of later times, so that those of
+   other inputs' later snapshots went out before: says so, once. */
+static void check_lines(struct plain *p, struct lane *l, uint32_t n)
+{
+    struct source *s = &l->source;
+    const struct part *part = &s->part;
+    const uint32_t *snapshot = NULL;
+    uint64_t last;
+
+    for (unsigned i = 0; i < part->columns && part->table == CF_LINE; i++)
+        if (part->column[i].id == CF_SNAP)
+            snapshot = s->original[i];
+    if (!snapshot || p->merge->inputs == 1)
+        return;
+    if (source_snapshot_time(s, snapshot[part->at], UINT64_MAX) < p->line_time && !p->lines_told) {
+        p->lines_told = 1;
+        cf_fail(&p->merge->tool, CF_EXIT_INPUT,
+                "%s: accesses of later times stand before the lines of snapshot %u, which come "
+                "behind those of a later one of another input: merge snapshots without accesses",
+                s->input->name, snapshot[part->at]);
+    }
+    last = source_snapshot_time(s, snapshot[part->at + n - 1], 0);
+    p->line_time = last > p->line_time ? last : p->line_time;
+}
+
 /* One run. 1, or 0 when all inputs have ended. */
 static int step(struct plain *p)
 {
@@ -177,6 +204,7 @@ static int step(struct plain *p)
     n = run_length(l->time, part->at, part->rows, to);
     if (p->next_other <= l->time[part->at + n - 1])
         send_others(p, l->time[part->at + n - 1]);
+    check_lines(p, l, n);
     output_rows(p->merge->out, &l->source, part, part->at, n, 0, KEEP_CPU, 1);
     part->at += n;
     if (part->at == part->rows)
