@@ -566,6 +566,24 @@ many_threads() {
     cf-merge --interleave --cores 2 a.cf | rows stack | same stack.csv -
 }
 
+@test "--interleave: lost samples go with their thread, and those of none with the first, in the order of time" {
+    printf 'time,pid,tid,cpu,count\n0,10,10,0,0\n30,10,11,0,0\n' >sw.csv
+    printf 'time,pid,tid,op,addr\n0,10,10,load,1\n30,10,11,load,2\n50,10,11,load,3\n' >a.csv
+    printf 'time,pid,tid,count\n5,10,10,1\n35,0,0,2\n40,10,11,3\n' >l.csv
+    cf-capture csv -w switch=sw.csv -w lost=l.csv a.csv -o a.cf
+    run -0 bash -c 'cf-merge --interleave --renumber a.cf a.cf | cf-cat --csv --table lost'
+    is 'time,pid,tid,count
+5,10,10,1
+5,10000010,10000010,1
+30,0,0,2
+30,0,0,2
+40,10,11,3
+40,10000010,10000011,3'
+    printf 'time,count\n5,1\n' | cf-capture csv -w switch=sw.csv -w lost=- a.csv -o b.cf
+    run -0 bash -c 'cf-merge --interleave b.cf | cf-cat --csv --table lost'
+    is $'time,count\n5,1'
+}
+
 @test "--interleave of two programs at once" {
     two_threads
     run -0 bash -c 'cf-merge --interleave --renumber a.cf a.cf | cf-cat --csv --columns time,pid,tid,cpu'

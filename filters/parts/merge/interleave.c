@@ -78,29 +78,33 @@ static void count_memory(struct play *p, struct runner *r)
             p->lives, (unsigned long long)p->merge->o.memory);
 }
 
-/* Queues the rows of a frame that are the thread's own doing. */
+/* Queues the rows of a frame that are the thread's own doing, and what was lost of no known one with
+   the first. */
 static void queue_rows(struct play *p, struct thread *th, const struct cf_frame *f)
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const int lost = f->table == CF_LOST && th->passes;
     uint32_t *row, rows = 0;
     uint64_t *key;
 
-    if (!time || !pid)
+    if (!time && lost)
+        source_pass(&th->runner->source, f);
+    if (!time || (!pid && !lost))
         return;
     row = merge_alloc(p->merge, f->rows, sizeof(*row));
     key = merge_alloc(p->merge, f->rows, sizeof(*key));
     for (uint32_t i = 0; i < f->rows; i++) {
         struct thread *by = NULL;
 
-        if (pid[i] != th->pid)
+        if (!lost && pid[i] != th->pid)
             continue;
         /* an exit is recorded when another thread runs already */
-        if (tid && f->table != CF_MAP)
+        if (pid && tid && f->table != CF_MAP)
             by = threads_get(p->threads, th->input, pid[i], tid[i]);
-        if (!by)
+        if (!by && pid)
             by = threads_running(p->threads, th->input, pid[i], time[i]);
-        if (by != th)
+        if (by ? by != th : !lost)
             continue;
         row[rows] = i;
         key[rows] = thread_clock(th, time[i]);
@@ -162,6 +166,7 @@ static void load(struct play *p, struct thread *th)
         case CF_TASK:
         case CF_MAP:
         case CF_OBJECT:
+        case CF_LOST:
             queue_rows(p, th, f);
             break;
         case CF_ACCESS:
