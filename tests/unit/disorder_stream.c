@@ -128,6 +128,7 @@ static const unsigned before[][2] = {
     {T(CF_MAP, 1), T(CF_MAP, 2)},
     {T(CF_OBJECT, 1), T(CF_OBJECT, 2)},
     {T(CF_SNAPSHOT, 1), T(CF_SNAPSHOT, 2)},
+    {T(CF_LINE, 1), T(CF_LINE, 2)},
     {T(CF_ACCESS, 1), T(CF_ACCESS, 2)},
     {T(CF_ACCESS, 2), T(CF_ACCESS, 3)},
     {T(CF_ACCESS, 1), T(CF_ACCESS, 3)},
