@@ -292,6 +292,17 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     { cat want.csv; tail -n +2 want.csv; } | cmp - two.csv
 }
 
+@test "--slice cuts accesses without an address, transfers on a bus and lost samples out, too" {
+    local t
+    printf 'time,op,size\n1,load,1\n5,load,2\n6,load,4\n' >t.csv
+    printf 'time,count\n1,1\n5,2\n6,4\n' >lost.csv
+    cf-capture csv -w unplaced=t.csv -w bus=t.csv -w lost=lost.csv -o a.cf <(printf 'time,addr\n5,1\n')
+    for t in unplaced bus lost; do
+        run -0 bash -c "cf-cat --slice 2-5 a.cf | cf-cat --csv --table $t --columns time"
+        is $'time\n5'
+    done
+}
+
 @test "--slice of snapshots: lines go with the time of theirs" {
     printf 'snapshot,time,mode,cost_cycles\n0,100,1,5\n1,200,1,5\n2,300,1,5\n' >s.csv
     printf 'snapshot,level,set,way,addr\n0,1,0,0,0x10\n1,1,0,0,0x20\n1,1,1,0,0x30\n2,1,0,0,0x40\n' >l.csv

@@ -2,10 +2,10 @@
 /*
  * slice.c - the rows of a time span, with what is needed to understand them.
  *
- * Accesses, snapshots and cache lines (whose time is that of their snapshot) are kept from the
- * first to the last moment of the span. Of tasks, mappings, heap objects and thread switches also
- * everything before is kept, since it decides what was there when the span began. Tables without a
- * time, and those that we do not know, are kept whole.
+ * Accesses, transfers on a bus, lost samples, snapshots and cache lines (whose time is that of their
+ * snapshot) are kept from the first to the last moment of the span. Of tasks, mappings, heap objects
+ * and thread switches also everything before is kept, since it decides what was there when the span
+ * began. Tables without a time, and those that we do not know, are kept whole.
  *
  * Memory: one frame, and 43 to 85 bytes a snapshot of the segment.
  */
@@ -97,9 +97,10 @@ int slice_frame(struct slice *s, struct cf_frame *f)
     case CF_LINE:
         break;
     default:
-        if (!(cf_table_traits(f->table) & CF_TABLE_HOLDS))
+        if (!(cf_table_traits(f->table) & CF_TABLE_TIMED))
             return pass(s, f);
-        from = 0;
+        if (cf_table_traits(f->table) & CF_TABLE_HOLDS)
+            from = 0;
     }
     if (!time && (f->table != CF_LINE || !snapshot))
         return pass(s, f);
