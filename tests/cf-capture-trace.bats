@@ -437,6 +437,38 @@ END
     rows access --columns op,size | tail -4 | sort | uniq -c | grep -q '4 store,8'
 }
 
+@test "a fault ends a program of several threads, which end before the one that faulted" {
+    cc -O1 -pthread -x c -o threads - <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static volatile int four[4], *volatile none;
+static void *waits(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, waits, NULL);
+    usleep(10000);
+    four[0] = four[1] = four[2] = four[3] = 1;
+    *none = 1;
+    return 0;
+}
+END
+    run -139 cf-capture-trace -o t.cf ./threads
+    is ''
+    cf-cat --verify t.cf
+    # Four stores and the load of the pointer through which nothing is stored.
+    [ "$(rows access --columns op,size | tail -5 | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+        ' 1 load,8; 4 store,4;' ]
+    [ "$(rows task | grep -c ,exit,)" = 4 ]
+}
+
 @test "faults that the program survives cut their superblock short" {
     capture "$P/static" recover
     rows access --columns pc,op,addr,size >accesses

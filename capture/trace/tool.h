@@ -182,6 +182,7 @@ VG_REGPARM(2) void cf_own_enter(UWord kind, Addr sp);
 VG_REGPARM(3) void cf_own_leave(Addr sp, Addr to, UWord by_return);
 
 /* tool_main.c */
+void cf_client_cut(void); /* before what another thread records than the one that ran */
 VG_REGPARM(0) void cf_function_enter(Addr sp);
 VG_REGPARM(0) void cf_function_leave(Addr sp);
 Bool cf_function_is_entry(Addr pc);

@@ -23,7 +23,7 @@ enum { DEFAULT_STACK_DEPTH = 8 };
 #endif
 
 struct cf_tool_options cf_tool_options = {.stack_depth = DEFAULT_STACK_DEPTH};
-static Bool in_client;
+static ThreadId client; /* generated code of it runs, or VG_INVALID_THREADID */
 
 /* The function switch: one threshold a thread, ~0 while the function is not on its stack. */
 static Addr *leave_sps;
@@ -95,16 +95,16 @@ static void client_starts(ThreadId tid, ULong blocks_done)
     }
     cf_own_run(tid);
     cf_transport_enter(tid);
-    in_client = True;
+    client = tid;
 }
 
 /* A signal that is delivered while generated code runs is a fault in mid-superblock, and so is what
  * makes the running thread exit; other signals wait until a superblock ends. */
 static void leave_client(ThreadId tid, Bool fault)
 {
-    if (!in_client)
+    if (client == VG_INVALID_THREADID)
         return;
-    in_client = False;
+    client = VG_INVALID_THREADID;
     cf_transport_leave(tid);
     if (fault)
         cf_instrument_cut(VG_(get_IP)(tid));
@@ -114,6 +114,14 @@ static void client_stops(ThreadId tid, ULong blocks_done)
 {
     (void)blocks_done;
     leave_client(tid, VG_(is_exiting)(tid));
+}
+
+/* Where a fault ends the process, Valgrind lets the other threads end before it stops the one that
+ * faulted: what they record comes after the superblock that was cut. */
+void cf_client_cut(void)
+{
+    if (client != VG_INVALID_THREADID && client != VG_(get_running_tid)())
+        leave_client(client, True);
 }
 
 static void before_signal(ThreadId tid, Int signal, Bool alt_stack)

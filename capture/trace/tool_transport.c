@@ -252,6 +252,7 @@ UChar *cf_transport_event(UInt type, UInt bytes)
     struct cf_wire_event_header header = {type, bytes};
     UChar *p;
 
+    cf_client_cut();
     if (cf_tool_hot.cursor + bytes > cf_tool_hot.limit)
         next_block();
     p = cf_tool_hot.cursor;
