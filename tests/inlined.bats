@@ -119,6 +119,38 @@ END
     is ""
 }
 
+@test "a function in a block of another function, with an inlined one in it" {
+    cat >nested.c <<'END'
+static volatile long table[64];
+static inline __attribute__((always_inline)) long pick(volatile long *t) { return t[1]; }
+int main(int argc, char **argv)
+{
+    long s = 0;
+
+    if (argc) {
+        __attribute__((noipa)) long nested(volatile long *t)
+        {
+            long a = pick(t);
+
+            __asm__("" : "+r"(a));
+            t[argc] = a;
+            return a;
+        }
+        for (int i = 0; i < 100; i++)
+            s += nested(table);
+    }
+    return s == 1;
+}
+END
+    gcc -O2 -g -w -o p nested.c
+    cf-capture-trace -q --calls --function main -o t.cf ./p
+    run -0 folded
+    is "main;nested 100
+main;nested;pick 100"
+    run -0 folded --no-inline
+    is "main;nested 200"
+}
+
 @test "without debug information: the function that contains the instruction" {
     recorded gcc -g0
     run -0 folded

@@ -66,8 +66,9 @@ static void read_units(struct symbols *s)
     spans_disjoin(&s->unit_spans);
 }
 
-/* Functions stand at the top of a unit, in namespaces and in types. */
-static void collect_functions(struct unit *u, Dwarf_Die *parent, unsigned depth)
+/* Functions stand at the top of a unit, in namespaces and in types, and with `nested` in functions
+   and their blocks. */
+static void collect_functions(struct unit *u, Dwarf_Die *parent, int nested, unsigned depth)
 {
     Dwarf_Die die;
 
@@ -77,18 +78,39 @@ static void collect_functions(struct unit *u, Dwarf_Die *parent, unsigned depth)
         switch (dwarf_tag(&die)) {
         case DW_TAG_subprogram:
             add_ranges(&u->functions, &die, 0, 0);
+            /* fall through */
+        case DW_TAG_lexical_block:
+            if (nested)
+                collect_functions(u, &die, nested, depth + 1);
             break;
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
-            collect_functions(u, &die, depth + 1);
+            collect_functions(u, &die, nested, depth + 1);
             break;
         default:
             break;
         }
     } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+/* Whether functions of the unit's language may stand in functions: to find them, all that functions
+   hold is looked through. */
+static int has_nested(Dwarf_Die *unit)
+{
+    switch (dwarf_srclang(unit)) {
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case DW_LANG_Rust:
+    case DW_LANG_Mips_Assembler:
+        return 0;
+    default:
+        return 1;
+    }
 }
 
 static void tell_part(struct symbols *s, Dwarf_Die *die)
@@ -113,7 +135,7 @@ static struct unit *unit_at(struct symbols *s, uint64_t address)
         u->read = 1;
         if (u->lacks)
             tell_part(s, &u->die);
-        collect_functions(u, &u->die, 0);
+        collect_functions(u, &u->die, has_nested(&u->die), 0);
         spans_disjoin(&u->functions);
     }
     return u;
