@@ -900,6 +900,23 @@ $PWD/src/prog.c,$PWD/src/prog.c,1700000000"
     [[ $(grep -c "^src/prog.c,$PWD/src/prog.c,1700000000$" <<<"$output") == 2 ]]
 }
 
+@test "source paths: of units whose directories are relative" {
+    local d
+    mkdir main work
+    for d in main work; do
+        printf '#include "./util.h"\nint %s(volatile int *p) { return util(p) * 3; }\n' $d >$d/f.c
+        printf 'static inline __attribute__((always_inline)) int util(volatile int *p)\n{ return p[1] + p[2]; }\n' >$d/util.h
+        (cd $d && gcc -O1 -g -fPIC -ffile-prefix-map="${PWD%/*}"=. -c f.c)
+    done
+    gcc -shared -nostdlib main/f.o work/f.o -o lib.so
+    every_insn lib.so 0
+    for d in 0 2; do
+        resolve insns.cf --path-parts $d
+        shown source | sort -u >got
+        same <(printf '%s\n' main/f.c:2 main/util.h:2 work/f.c:2 work/util.h:2) got
+    done
+}
+
 @test "variables: data, zero-filled data beyond the file, constants, statics; none in gaps and code" {
     program
     local f base

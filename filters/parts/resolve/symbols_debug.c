@@ -201,17 +201,20 @@ static const char *function_name(struct symbols *s, Dwarf_Die die)
     return texts_keep(&s->recent, name);
 }
 
+/* libdw has put the unit's directory before names that are relative to it, but not before the
+   directories of others. Either may be relative, as where a compiler was told to cut off paths. */
 static const char *whole_path(struct symbols *s, struct unit *u, const char *file)
 {
     Dwarf_Attribute attr;
     const char *dir = dwarf_formstring(dwarf_attr(&u->lines, DW_AT_comp_dir, &attr));
+    const size_t n = dir ? strlen(dir) : 0;
     char *path = NULL;
 
-    if (file[0] == '/' || !dir || dir[0] != '/')
+    if (file[0] == '/' || !n || (!strncmp(file, dir, n) && file[n] == '/'))
         path = strdup(file);
     else if (asprintf(&path, "%s/%s", dir, file) < 0)
         path = NULL;
-    if (path && path[0] == '/')
+    if (path)
         cf_path_normalise(path);
     return texts_keep(&s->recent, path);
 }
