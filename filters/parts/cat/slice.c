@@ -2,10 +2,10 @@
 /*
  * slice.c - the rows of a time span, with what is needed to understand them.
  *
- * Accesses, transfers on a bus, lost samples, snapshots and cache lines (whose time is that of their
- * snapshot) are kept from the first to the last moment of the span. Of tasks, mappings, heap objects
- * and thread switches also everything before is kept, since it decides what was there when the span
- * began. Tables without a time, and those that we do not know, are kept whole.
+ * Accesses, transfers on a bus, lost samples, snapshots and cache lines (whose time is that of
+ * their snapshot) are kept from the first to the last moment of the span. Of tasks, mappings, heap
+ * objects and thread switches also everything before is kept, since it decides what was there when
+ * the span began. Tables without a time, and those that we do not know, are kept whole.
  *
  * Memory: one frame, and 43 to 85 bytes a snapshot of the segment.
  */

@@ -78,8 +78,8 @@ static void count_memory(struct play *p, struct runner *r)
             p->lives, (unsigned long long)p->merge->o.memory);
 }
 
-/* Queues the rows of a frame that are the thread's own doing, and what was lost of no known one with
-   the first. */
+/* Queues the rows of a frame that are the thread's own doing, and what was lost of no known one
+   with the first. */
 static void queue_rows(struct play *p, struct thread *th, const struct cf_frame *f)
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
