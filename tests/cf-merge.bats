@@ -160,6 +160,14 @@ sorted() {
         run -0 --separate-stderr bash -c "cf-merge $how --pid-offset 4 next.cf t.cf >/dev/null"
         [[ -z $stderr ]] || fail "$how" "$stderr"
     done
+    # processes that no other table describes
+    printf 'time,pid,tid,addr\n1,1,1,0x1\n2,2,2,0x2\n2,64,64,0x3\n' | stream bare.cf
+    for how in '' '--schedule fair'; do
+        run -0 --separate-stderr bash -c "cf-merge $how --pid-offset 1 bare.cf bare.cf >/dev/null"
+        has "process 1 of bare.cf gets the number of one in bare.cf: give a larger --pid-offset" "$stderr"
+        run -0 --separate-stderr bash -c "cf-merge $how --pid-offset 3 bare.cf bare.cf >/dev/null"
+        [[ -z $stderr ]] || fail "$how" "$stderr"
+    done
     run -1 --separate-stderr bash -c 'cf-merge --pid-offset 4294967290 a.cf a.cf >/dev/null'
     has "smaller --pid-offset" "$stderr"
 }

@@ -99,6 +99,7 @@ struct source {
     struct fifo fifo[64];
     unsigned fifos;
     unsigned headers;           /* that came */
+    uint32_t looked[64];        /* processes whose owner was looked up, by their last bits */
     struct cf_counts *snapshot; /* time + 1 by number; NULL: none so far */
     uint64_t last;              /* largest time that source_order() saw */
     int order_warned;
@@ -127,8 +128,9 @@ void source_check_again(const struct source *s);
 /* Notes the times of a frame. 1 where they go back, of which it warns once. */
 int source_order(struct source *s, const struct cf_frame *f);
 
-/* Warns once where a frame describes a process whose number another input has. */
-void source_check_clash(const struct source *s, const struct cf_frame *f);
+/* Warns once where a frame describes, or with --renumber has, a process whose number another input
+   has. */
+void source_check_clash(struct source *s, const struct cf_frame *f);
 
 /* Warns once that rows of a table are left out, which belong to no thread or task. */
 void source_leave_out(struct source *s, unsigned table, const char *owner);

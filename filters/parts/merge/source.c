@@ -286,19 +286,24 @@ void source_translate(struct source *s, uint32_t from, uint32_t n)
         }
 }
 
-/* Two processes of one number would become one. */
-void source_check_clash(const struct source *s, const struct cf_frame *f)
+/* Two processes of one number would become one. What is to be kept apart need not be described: a
+   pid anywhere counts then. */
+void source_check_clash(struct source *s, const struct cf_frame *f)
 {
     struct merge *m = s->merge;
     const uint32_t *pid = cf_u32(f, CF_PID);
 
     if (!pid || m->clash_warned || m->inputs == 1 || m->o.force ||
-        !(cf_table_traits(f->table) & CF_TABLE_PROCESS))
+        (!m->o.renumber && !(cf_table_traits(f->table) & CF_TABLE_PROCESS)))
         return;
     for (uint32_t i = 0; i < f->rows; i++) {
+        uint32_t *looked = &s->looked[pid[i] % (sizeof(s->looked) / sizeof(*s->looked))];
         uint64_t *owner;
 
-        if (!pid[i] || (i && pid[i] == pid[i - 1]))
+        if (*looked == pid[i])
+            continue;
+        *looked = pid[i];
+        if (!pid[i])
             continue;
         owner = cf_need(&m->tool, cf_counts_at(m->owner, 0, source_process(s, pid[i])));
         if (!*owner)
