@@ -84,8 +84,9 @@ static int next(struct work *w, struct side *s)
     while ((r = cf_snaps_next(s->snaps)) == 0 && !s->over) {
         if (cf_reader_next(s->reader, &f) > 0) {
             r = cf_snaps_frame(s->snaps, f);
+            w->streams += f->table == CF_HEADER && s == &w->a;
             if (f->table == CF_TASK && s == &w->a)
-                r |= cf_tasks_frame(w->tasks, 0, f);
+                r |= cf_tasks_frame(w->tasks, 0, f) | cf_tasks_frame(w->tasks, w->streams, f);
         } else {
             s->over = 1;
             cf_snaps_end(s->snaps);
@@ -218,6 +219,8 @@ int main(int argc, char **argv)
         print_modes(&w);
     if (w.o.by >= BY_PROCESS)
         print_sums(&w);
+    if (w.o.by == BY_PROCESS)
+        cf_tasks_problems(&w.tool, w.tasks, w.a.reader);
     cf_tool_note(&w.tool, cf_snaps_problems(w.a.snaps, &w.tool, NULL));
     cf_snaps_free(w.a.snaps);
     cf_groups_free(w.groups);

@@ -104,6 +104,15 @@ slow() {
     cf-capture csv -q -t line --with snapshot="$D/a.snapshot.csv" --with task=task.csv "$D/a.csv" | cf-diff --by process >got
     [[ $(cut -d, -f1,2 got | sed -n 2p) == 7,alpha ]]
     has '8,"be,ta"' "$(cat got)"
+    # of one number in two streams
+    sed s/alpha/gamma/ task.csv >other.csv
+    for n in task other; do
+        cf-capture csv -q -t line --with snapshot="$D/a.snapshot.csv" --with task=$n.csv "$D/a.csv" >$n.cf
+    done
+    run -0 --separate-stderr cf-diff --by process task.cf other.cf
+    has "process 7 is called 'alpha' in one stream and 'gamma' in another, and counted as one" "$stderr"
+    run -0 --separate-stderr cf-diff --by process task.cf task.cf
+    [[ ! $stderr ]]
 }
 
 @test "summary: mean, deviation and maximum of each mode, as awk has them" {

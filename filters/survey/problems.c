@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "filters/survey/problems.h"
 
@@ -23,4 +24,24 @@ int cf_snaps_problems(const struct cf_snaps *s, const struct cf_tool *t, const c
                 " such lines were left out",
                 name, colon, s->worst.number, s->worst_set, s->worst_way, s->refused);
     return s->refused || s->nameless ? CF_EXIT_INPUT : CF_EXIT_OK;
+}
+
+void cf_tasks_problems(const struct cf_tool *t, const struct cf_counts *names,
+                       const struct cf_reader *r)
+{
+    const size_t n = cf_counts_size(names);
+    struct cf_count *all = cf_need(t, calloc(n + 1, sizeof *all));
+    uint32_t last = 0;
+    size_t i = 0;
+
+    if (n)
+        cf_counts_copy(names, all);
+    while (i < n && all[i].value == (last = cf_tasks_name(names, 0, (uint32_t)all[i].b)))
+        i++;
+    if (i < n && !t->quiet)
+        cf_warn(t,
+                "process %" PRIu64 " is called '%s' in one stream and '%s' in another, and counted "
+                "as one: give these streams one by one",
+                all[i].b, cf_reader_text(r, (uint32_t)all[i].value), cf_reader_text(r, last));
+    free(all);
 }

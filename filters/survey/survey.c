@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/survey/problems.h"
 #include "filters/survey/survey.h"
 #include "formats/program/cf_rows.h"
 
@@ -66,28 +67,6 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
     cf_tool_fit(&s->tool, s->reader);
 }
 
-/* Processes of one number in several streams are one, unless they are apart: whether these give one
-   of them another name than its last. */
-static void check_names(const struct cf_survey *s)
-{
-    const size_t n = s->census->apart ? 0 : cf_counts_size(s->tasks);
-    struct cf_count *all = cf_need(&s->tool, calloc(n + 1, sizeof *all));
-    uint32_t last = 0;
-    size_t i = 0;
-
-    if (n)
-        cf_counts_copy(s->tasks, all);
-    while (i < n && all[i].value == (last = cf_tasks_name(s->tasks, 0, (uint32_t)all[i].b)))
-        i++;
-    if (i < n)
-        cf_warn(&s->tool,
-                "process %" PRIu64 " is called '%s' in one stream and '%s' in another, and counted "
-                "as one: give these streams one by one",
-                all[i].b, cf_reader_text(s->reader, (uint32_t)all[i].value),
-                cf_reader_text(s->reader, last));
-    free(all);
-}
-
 void cf_survey_hints(const struct cf_survey *s, const char *shares)
 {
     size_t without = 0;
@@ -108,7 +87,8 @@ void cf_survey_hints(const struct cf_survey *s, const char *shares)
                 without, shares);
     if (s->units_differ)
         cf_warn(&s->tool, "the streams count time in different units: their times do not compare");
-    check_names(s);
+    if (!s->census->apart)
+        cf_tasks_problems(&s->tool, s->tasks, s->reader);
 }
 
 int cf_survey_finish(struct cf_survey *s)

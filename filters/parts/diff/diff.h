@@ -38,7 +38,8 @@ struct work {
     struct cf_snapshot cache; /* the first snapshot whose changes are added to these */
     int differ;               /* another is of another cache, which was reported */
     int headed;               /* the first line of the CSV is printed */
-    struct cf_counts *tasks;  /* names of processes, of the first stream */
+    struct cf_counts *tasks;  /* names of processes, of side a */
+    uint32_t streams;         /* of that so far */
 };
 
 /* The place of a snapshot's mode among them. */
