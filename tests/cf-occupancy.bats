@@ -60,10 +60,15 @@ END
 @test "streams of different clocks, and more processes than can be told apart, are told" {
     small
     printf 'snapshot,pid\n1,7\n' | stream other.cf -t line --clock nanoseconds
+    printf 'snapshot,pid\n1,7\n' | stream slow.cf -t line --clock nanoseconds --hz 1000
     local p
     for p in cf-occupancy cf-sets; do
         run -0 --separate-stderr $p --lines 8 small.cf other.cf
         has "the streams count time in different units: their times do not compare" "$stderr"
+        run -0 --separate-stderr $p --lines 8 slow.cf other.cf
+        has "the streams count time in different units: their times do not compare" "$stderr"
+        run -0 --separate-stderr $p --lines 8 slow.cf slow.cf
+        [[ $stderr != *units* ]]
     done
     { echo snapshot,pid && seq 1 65536 | sed 's/^/1,/'; } | stream many.cf -t line
     run -0 cf-occupancy -q --top 1 many.cf

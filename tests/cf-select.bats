@@ -307,6 +307,17 @@ as_awk() {
     done
     run -0 --separate-stderr bash -c "cf-select --op load a.cf b.cf >out.cf"
     [[ ! $stderr ]]
+    # ticks of one name and another length
+    stream c.cf --clock cycles --hz 1000 a.csv
+    stream d.cf --clock cycles --hz 2000 a.csv
+    for program in 'cf-select --time 5-1000' 'cf-cat --slice 5-1000' 'cf-histogram --column time'; do
+        run -0 --separate-stderr bash -c "$program c.cf d.cf >out.cf"
+        has "which the result mixes: clock cycles at 1000 Hz; clock cycles at 2000 Hz" "$stderr"
+    done
+    run -0 --separate-stderr cf-heatmap c.cf d.cf
+    has "the streams count time in different units" "$stderr"
+    run -0 --separate-stderr cf-heatmap c.cf c.cf
+    [[ $stderr != *units* ]]
 }
 
 @test "a column that the program that adds it could not make: that one is not asked for again" {

@@ -29,10 +29,13 @@ static void note_stream(struct cf_survey *s)
 static void note_header(struct cf_survey *s, const struct cf_header *h)
 {
     note_stream(s);
-    if (!s->unit && h->clock_unit)
+    if (!s->unit && h->clock_unit) {
         s->unit = cf_tool_text(&s->tool, "%s", h->clock_unit);
-    else if (s->unit && h->clock_unit && strcmp(s->unit, h->clock_unit) != 0)
+        s->hz = h->clock_hz;
+    } else if (s->unit && h->clock_unit &&
+               (strcmp(s->unit, h->clock_unit) != 0 || s->hz != h->clock_hz)) {
         s->units_differ = 1;
+    }
     cf_tool_command(&s->tool, &s->command, h->command);
 }
 

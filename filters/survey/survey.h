@@ -30,6 +30,7 @@ struct cf_survey {
     struct cf_census *census;
     struct cf_counts *tasks;
     char *unit, *command; /* NULL: not stated */
+    uint64_t hz;          /* of the first stream's clock */
     int units_differ;
     char **stream; /* file of each stream, by number from 1, with ":2" for the second of a file */
     size_t streams, of_file; /* how many of the last are of one file */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cf_made.c - of what columns were made (see cf_made.h). */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,8 @@ static char *facts_of(const struct cf_tool *t, const struct cf_header *h, unsign
     }
     if (column == CF_TIME && h->clock_unit)
         fprintf(out, "%sclock %s", ftell(out) ? ", " : "", h->clock_unit);
+    if (column == CF_TIME && h->clock_hz)
+        fprintf(out, " at %" PRIu64 " Hz", h->clock_hz);
     text = cf_need(t, cf_memory_text(out, &text));
     if (*text)
         return text;

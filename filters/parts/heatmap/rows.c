@@ -192,9 +192,11 @@ void rows_header(struct work *w, const struct cf_header *h)
     cf_tool_command(w->tool, &w->command, h->command);
     w->segment++;
     cf_mix_check(&w->mix, w->tool, h);
-    if (!w->unit)
+    if (!w->unit) {
         w->unit = cf_tool_text(w->tool, "%s", unit);
-    w->units_differ |= strcmp(w->unit, unit) != 0;
+        w->hz = h->clock_hz;
+    }
+    w->units_differ |= strcmp(w->unit, unit) != 0 || w->hz != h->clock_hz;
 }
 
 void rows_want(struct work *w)

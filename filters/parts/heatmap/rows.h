@@ -38,6 +38,7 @@ struct work {
     struct heat_names *names;             /* of accesses, for a page, or NULL */
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
+    uint64_t hz; /* of the first stream's clock */
     int units_differ, no_misses;
     unsigned missed_by; /* columns, see cf_missed_check() */
     int no_level;       /* of accesses no more is known than that the first level missed */
