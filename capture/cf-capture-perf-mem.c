@@ -46,10 +46,12 @@ static int blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* "# PID, TID, ...": 1 where it names the columns, -1 where it has some that are not known. */
+/* "# PID, TID, ...": 1 where it names the columns; -1, and none, where one is not known or a second
+   one. */
 static int take_header(struct mem *m, const char *line, size_t length)
 {
     const char *p = line, *end = line + length;
+    unsigned seen = 0;
 
     while (p < end && (*p == '#' || blank(*p)))
         p++;
@@ -64,8 +66,11 @@ static int take_header(struct mem *m, const char *line, size_t length)
         while (c <= SYMBOL && (strlen(names[c]) != (size_t)(to - p) ||
                                strncasecmp(names[c], p, (size_t)(to - p)) != 0))
             c++;
-        if (c > SYMBOL)
+        if (c > SYMBOL || seen >> c & 1) {
+            m->columns = 0;
             return -1;
+        }
+        seen |= 1u << c;
         m->column[m->columns] = (uint8_t)c;
         m->rows.has |= c == PHYS ? CF_SAMPLES_PHYS : 0;
         for (p = comma ? comma + 1 : end; p < end && blank(*p);)
@@ -160,7 +165,7 @@ static int take_row(const struct mem *m, const char *line, size_t length, struct
         else if (!spaced && i + 1 < m->columns)
             return 0;
     }
-    return 1;
+    return m->columns > 0;
 }
 
 static void import(struct mem *m, struct cf_lines *l)
@@ -179,7 +184,8 @@ static void import(struct mem *m, struct cf_lines *l)
         if (line[blanks] == '#') {
             if (take_header(m, line, length) < 0)
                 cf_lines_bad(l, 0,
-                             "a column that is not known: the lines behind it cannot be read");
+                             "a column that is not known or stands there a second time: "
+                             "the lines behind it are left out");
             continue;
         }
         sample.time = ++m->records;

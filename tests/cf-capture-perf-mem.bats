@@ -75,4 +75,10 @@ END
     printf '%s\n' '# PID, TID, IP, BLK' >s.txt
     run -1 cf-capture perf-mem s.txt
     has 's.txt:1: a column that is not known'
+    for columns in 'PID, TID, IP, ADDR, BLK, DSRC' 'PID, PID, IP, ADDR, LOCAL WEIGHT, DSRC'; do
+        printf '%s\n' "# $columns, SYMBOL" '1,2,0x40,0x10,7,0x269100142,demo:???' >s.txt
+        run -1 cf-capture perf-mem --op load s.txt
+        has 's.txt:1: a column that is not known or stands there a second time: the lines behind it'
+        has 'no records'
+    done
 }
