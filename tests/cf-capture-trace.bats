@@ -483,6 +483,45 @@ END
         END { exit once != 4 }' counts
 }
 
+@test "a program goes on from where it faulted, with the registers of there" {
+    cc -O1 -x c -o barrier - <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/mman.h>
+enum { PAGE = 4096, PAGES = 100 };
+static char *memory;
+static volatile int faults;
+static void admit(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)context;
+    if (++faults > PAGES)
+        _exit(1);
+    mprotect((char *)info->si_addr - (info->si_addr - (void *)memory) % PAGE, PAGE, 3);
+}
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = admit, .sa_flags = SA_SIGINFO};
+    long left = PAGES;
+    volatile char *p;
+
+    sigaction(SIGSEGV, &action, NULL);
+    p = memory = mmap((void *)0x10000000, PAGES * PAGE, 0,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (; left; left--, p += PAGE)
+        *p = (char)left;
+    for (int i = 0; i < PAGES; i++)
+        if (memory[i * PAGE] != PAGES - i)
+            return 2;
+    return 0;
+}
+END
+    capture ./barrier
+    rows access --columns op,addr | grep ,0x100 >accesses
+    [ "$(grep -c store accesses)" = 100 ]
+}
+
 @test "loads and stores under a mask: what the mask lets through" {
     grep -qw avx /proc/cpuinfo || skip "no AVX"
     cc -O1 -static -no-pie -x c -o masks - <<'END'

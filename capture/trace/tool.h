@@ -87,6 +87,7 @@ void cf_transport_publish(UWord at_least); /* lets the reader see what is comple
 void cf_transport_close(void);             /* hands over and says that the process ends */
 void cf_transport_exec(UInt how, const HChar *name); /* enum cf_wire_exec, and the program's name */
 void cf_transport_poll(void);                        /* outside generated code: obeys a stop */
+void cf_transport_translate_again(void);             /* at the next poll, all code */
 UChar *cf_transport_event(UInt type, UInt bytes);    /* room for an event, header filled in */
 /* An event, whose header is filled in, and a name. */
 void cf_transport_put(UInt type, const void *event, UInt bytes, const HChar *name);

@@ -11,6 +11,8 @@
 extern Addr VG_(brk_base);
 extern Addr VG_(brk_limit);
 extern Addr VG_(clstk_end);
+extern VexRegisterUpdates VG_(clo_px_file_backed); /* of code in files */
+extern VexControl vex_control;                     /* of all other */
 
 enum {
     COMM_BYTES = CF_WIRE_COMM,
@@ -122,12 +124,33 @@ void cf_events_run(ThreadId tid)
     cf_transport_publish(PUBLISH_BYTES);
 }
 
+/* A handler of faults may return, after it has made the page accessible or changed a register: then
+ * the registers must be those of the instruction that faulted, which Valgrind keeps up to date at
+ * accesses only where it is told to. */
+static void check_handler(Int signal, Addr action)
+{
+    Addr handler;
+
+    if ((signal != VKI_SIGSEGV && signal != VKI_SIGBUS) ||
+        VG_(clo_px_file_backed) >= VexRegUpdAllregsAtMemAccess ||
+        !VG_(am_is_valid_for_client)(action, sizeof handler, VKI_PROT_READ))
+        return;
+    handler = *(const Addr *)action;
+    if (handler == (Addr)VKI_SIG_DFL || handler == (Addr)VKI_SIG_IGN)
+        return;
+    VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
+    vex_control.iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
+    cf_transport_translate_again();
+}
+
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 {
     (void)tid;
     /* 1: strict, see prctl(2); Valgrind's own next call is none that it allows */
     if (number == __NR_prctl && n_args > 1 && args[0] == VKI_PR_SET_SECCOMP && args[1] == 1)
         VG_(umsg)("strict seccomp: the kernel kills this process for Valgrind's own calls\n");
+    if (number == __NR_rt_sigaction && n_args > 1)
+        check_handler(args[0], args[1]);
     if (number != __NR_execve && number != __NR_execveat)
         cf_transport_publish(0); /* it may block for long */
 }

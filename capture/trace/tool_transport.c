@@ -274,6 +274,11 @@ void cf_transport_put(UInt type, const void *event, UInt bytes, const HChar *nam
     VG_(memcpy)(p + bytes, name, length);
 }
 
+void cf_transport_translate_again(void)
+{
+    discard_pending = True;
+}
+
 void cf_transport_poll(void)
 {
     if (cf_tool_recording && __atomic_load_n(&ring.memory->stop, __ATOMIC_RELAXED))
