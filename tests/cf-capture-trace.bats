@@ -520,6 +520,32 @@ END
     capture ./barrier
     rows access --columns op,addr | grep ,0x100 >accesses
     [ "$(grep -c store accesses)" = 100 ]
+
+    [[ $(uname -m) == x86_64 ]] || return 0 # elsewhere a division does not fault
+    cc -O1 -D_GNU_SOURCE -x c -o divides - <<'END'
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+static int faults;
+static void divisor(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    if (++faults > 100)
+        _exit(1);
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RCX] = 1;
+}
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = divisor, .sa_flags = SA_SIGINFO};
+    long left = 100;
+
+    sigaction(SIGFPE, &action, NULL);
+    __asm__ volatile("1: xor %%ecx, %%ecx; xor %%edx, %%edx; mov $7, %%eax; div %%ecx;"
+                     "dec %0; jnz 1b" : "+r"(left) : : "rax", "rcx", "rdx", "cc");
+    return faults != 100;
+}
+END
+    capture ./divides
 }
 
 @test "loads and stores under a mask: what the mask lets through" {

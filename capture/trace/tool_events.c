@@ -126,20 +126,22 @@ void cf_events_run(ThreadId tid)
 
 /* A handler of faults may return, after it has made the page accessible or changed a register: then
  * the registers must be those of the instruction that faulted, which Valgrind keeps up to date at
- * accesses only where it is told to. */
+ * accesses, or for a division at each instruction, only where it is told to. */
 static void check_handler(Int signal, Addr action)
 {
+    const VexRegisterUpdates updates =
+        signal == VKI_SIGFPE ? VexRegUpdAllregsAtEachInsn : VexRegUpdAllregsAtMemAccess;
     Addr handler;
 
-    if ((signal != VKI_SIGSEGV && signal != VKI_SIGBUS) ||
-        VG_(clo_px_file_backed) >= VexRegUpdAllregsAtMemAccess ||
+    if ((signal != VKI_SIGSEGV && signal != VKI_SIGBUS && signal != VKI_SIGFPE) ||
+        VG_(clo_px_file_backed) >= updates ||
         !VG_(am_is_valid_for_client)(action, sizeof handler, VKI_PROT_READ))
         return;
     handler = *(const Addr *)action;
     if (handler == (Addr)VKI_SIG_DFL || handler == (Addr)VKI_SIG_IGN)
         return;
-    VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
-    vex_control.iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
+    VG_(clo_px_file_backed) = updates;
+    vex_control.iropt_register_updates_default = updates;
     cf_transport_translate_again();
 }
 
