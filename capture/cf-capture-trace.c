@@ -404,10 +404,8 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     for (unsigned i = 0; i < 2; i++)
         if (k->directory[i][0])
             cf_warn(k->tool, "%s: could not be removed", k->directory[i]);
-    if (!begun) /* 126: Valgrind says that it cannot be executed, as for want of its interpreter */
-        status = WIFEXITED(k->status) && WEXITSTATUS(k->status) == CF_COMMAND_NOT_EXECUTABLE
-                     ? CF_COMMAND_NOT_EXECUTABLE
-                     : CF_EXIT_ENVIRONMENT;
+    if (!begun)
+        status = CF_EXIT_ENVIRONMENT;
     else if (rows && !run->failed)
         cf_command_tell(run, o->output, rows);
     return cf_command_finish(run, status, k->status);

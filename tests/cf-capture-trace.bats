@@ -437,17 +437,6 @@ END
     rows access --columns op,size | tail -4 | sort | uniq -c | grep -q '4 store,8'
 }
 
-@test "what has no interpreter, or the head of a program alone, cannot be executed" {
-    printf '#!/nonexistent\n' >script
-    head -c 64 "$P/static" >head
-    chmod +x script head
-    for program in ./script ./head; do
-        run -126 cf-capture-trace -o t.cf "$program"
-        has "valgrind: $program: "
-        has 't.cf: not written: nothing was recorded'
-    done
-}
-
 @test "a fault ends a program of several threads, which end before the one that faulted" {
     cc -O1 -pthread -x c -o threads - <<'END'
 #include <pthread.h>
