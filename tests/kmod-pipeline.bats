@@ -40,8 +40,9 @@ setup_file() {
     # a kernel that looks for errors is many times as slow, and the module's buffer no larger
     [[ ${CF_GUEST_RELEASE-} != debug ]] || { times='SYNTH_SNAP=50ms SNAP=200ms LEAD=100ms' && unlooked=; }
     # here and in the guest, or the pipeline refuses what was made here; a way is as large as 128 sets make it
+    # SYNTH runs for several times as long as occupy pauses
     settings='DEVICE=/dev/cacheflow PROGRAMS="gzip mine" COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 100"
-        TEXT=20000 ROWS=10 UNIT=samples/cacheflow/repl.c PASSES2=1000 PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128
+        SYNTH_BYTES=4194304 TEXT=20000 ROWS=10 UNIT=samples/cacheflow/repl.c PASSES2=1000 PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=8192 REPL_SETS=128
         REPL_TIMES=2'
     settings=$(tr -s ' \n' ' ' <<<"$settings $times")
     pipeline_files
