@@ -219,12 +219,11 @@ static int flush_full(struct cf_coherence *c, uint32_t slot)
     return 0;
 }
 
-/* Which runs miss in the caller's, of whose list `k` are of runs before. Returns of how many then.
- */
+/* Which runs miss in the caller's, of whose misses `k` belong to runs before. Returns how many
+   belong to these or runs before. */
 static uint32_t through_list(struct cf_coherence_block *b, const struct cf_coherence_rows *in,
                              uint32_t k)
 {
-
     memset(b->missed, 0, sizeof(b->missed));
     for (uint32_t i = 0; i < b->runs && k < in->misses; i++)
         if (in->miss_row[k] == b->row[i] && in->miss_line[k] == b->line[i]) {
@@ -381,7 +380,7 @@ static int take(struct cf_coherence *c, const struct cf_coherence_rows *in,
     if (!in->rows)
         return 0;
     see_cores(c, in);
-    c->rows_count = !l || c->g.outside;
+    c->rows_asked = !l || c->g.outside;
     if (mark_begins(c, in) != 0)
         return -1;
     count_rows(c, in);

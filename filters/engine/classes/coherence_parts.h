@@ -51,7 +51,7 @@ struct cf_coherence {
     struct cf_class_counts counts; /* the references; misses are of step 5 */
     int one_core;        /* all rows so far are of one core: no core has news of a line, */
     uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
-    int rows_count;      /* somebody asks for the rows of runs */
+    int rows_asked;      /* somebody asks for the rows of runs */
 
     struct cf_full *full[CF_COHERENCE_CORES];
     cf_coherence_taker *take_runs;

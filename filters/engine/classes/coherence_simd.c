@@ -82,7 +82,7 @@ void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, struct cf_coherence
     b->runs = count;
     b->one_core = c->one_core;
     memcpy(b->line, line, count * sizeof(*line));
-    if (c->rows_count)
+    if (c->rows_asked)
         memcpy(b->row, row, count * sizeof(*row));
     for (uint32_t n = 0; n < count; n++) {
         const unsigned what = ops ? ops[row[n]] : CF_LOAD;
@@ -93,8 +93,10 @@ void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, struct cf_coherence
         if (__builtin_expect(flags[n] & CF_RUN_PART, 0))
             c->counts.references[op]++;
     }
-    if (!c->one_core) /* else nobody asks */
+    if (!c->one_core)
         find_words(c, b, in, at, next);
+    else if (c->g.outside) /* no news for others; the caches here do not ask */
+        memset(b->write, 0, count * sizeof(*b->write));
     for (uint32_t n = 0; in->space && n < count; n++)
         b->line[n] ^= in->space[row[n]];
 }
