@@ -92,6 +92,7 @@ int hill_first(void *state, void *piece, const struct rows *rows)
 {
     struct hill *h = state;
     struct piece *p = piece;
+    int look = 0; /* at the operations, in look_kept() */
 
     p->later = 1;
     for (unsigned i = 0; i < h->watches; i++)
@@ -102,13 +103,14 @@ int hill_first(void *state, void *piece, const struct rows *rows)
         struct watched *const w = &h->watch[i];
         struct cf_coherence_rows shared;
 
+        look |= !w->shares;
         if (!w->shares)
             continue;
         shared = hill_shared_rows(w);
         if (cf_coherence_take(w->shares, &shared, p->runs[i]) != 0)
             return -1;
     }
-    if (rows->op)
+    if (rows->op && look)
         memcpy(p->op, rows->op, rows->rows);
     p->in = (struct rows){.rows = rows->rows, .op = rows->op ? p->op : NULL};
     return 0;
