@@ -41,7 +41,7 @@ static void *early_malloc(size_t bytes, size_t align)
     return early + from;
 }
 
-int shim_find_next(void)
+static int find_next(void)
 {
     static const char *const names[] = {SHIM_NEXT_NAMES};
     static int finding;
@@ -60,8 +60,7 @@ int shim_find_next(void)
 
 static inline int found(void)
 {
-    return SHIM_LIKELY(__atomic_load_n(&shim_next.malloc, __ATOMIC_ACQUIRE) != NULL) ||
-           shim_find_next();
+    return SHIM_LIKELY(__atomic_load_n(&shim_next.malloc, __ATOMIC_ACQUIRE) != NULL) || find_next();
 }
 
 int shim_own_malloc(void)

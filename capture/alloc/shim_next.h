@@ -27,7 +27,4 @@ struct shim_next {
 
 extern struct shim_next shim_next;
 
-/* 0 where it is not found yet. */
-int shim_find_next(void);
-
 #endif

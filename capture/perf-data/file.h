@@ -66,9 +66,6 @@ void perf_file_bad(struct perf_file *f, uint64_t at, const char *format, ...) CF
 /* Reads the records to their end. */
 void perf_file_records(struct perf_file *f);
 
-/* Takes one record, whose bytes are all there, and which stands at byte `at` of the file. */
-void perf_file_record(struct perf_file *f, const uint8_t *record, size_t bytes, uint64_t at);
-
 /* Writes the header of the stream, once the events are known. */
 void perf_file_begin(struct perf_file *f);
 
@@ -94,9 +91,5 @@ int perf_record_cpu(const struct perf_file *f, const struct perf_event_of *event
 /* Records of tasks, mappings and loss: -1 where one is too short. */
 int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record,
                     size_t bytes) CF_MUST_CHECK;
-
-/* A compressed record's payload: -1 where it cannot be decompressed. */
-int perf_file_unpack(struct perf_file *f, const uint8_t *payload, size_t bytes,
-                     uint64_t at) CF_MUST_CHECK;
 
 #endif

@@ -184,6 +184,9 @@ static int skip_after(struct perf_file *f, uint64_t n, uint64_t at)
     return 0;
 }
 
+/* A compressed record's payload, which holds records: -1 where it cannot be decompressed. */
+static int unpack(struct perf_file *f, const uint8_t *payload, size_t bytes, uint64_t at);
+
 /* A record that perf has added: -1 where it is damaged. */
 static int user_record(struct perf_file *f, unsigned type, const uint8_t *record, size_t bytes,
                        uint64_t at)
@@ -213,11 +216,11 @@ static int user_record(struct perf_file *f, unsigned type, const uint8_t *record
                           : perf_events_feature(&f->events, (unsigned)perf_u64(e, record + 8),
                                                 record + 16, bytes - 16);
     case COMPRESSED:
-        return perf_file_unpack(f, record + 8, bytes - 8, at);
+        return unpack(f, record + 8, bytes - 8, at);
     case COMPRESSED2:
         if (bytes < 16 || perf_u64(e, record + 8) > bytes - 16)
             return -1;
-        return perf_file_unpack(f, record + 16, (size_t)perf_u64(e, record + 8), at);
+        return unpack(f, record + 16, (size_t)perf_u64(e, record + 8), at);
     default:
         f->unknown += type > COMPRESSED2;
         return 0;
@@ -249,7 +252,8 @@ static int kernel_record(struct perf_file *f, unsigned type, const uint8_t *reco
     }
 }
 
-void perf_file_record(struct perf_file *f, const uint8_t *record, size_t bytes, uint64_t at)
+/* Takes one record, whose bytes are all there, and which stands at byte `at` of the file. */
+static void take_record(struct perf_file *f, const uint8_t *record, size_t bytes, uint64_t at)
 {
     const uint32_t type = perf_u32(&f->events, record);
     int result;
@@ -281,7 +285,7 @@ static int plain_records(struct perf_file *f, uint64_t at)
             return -1;
         if (bytes > f->plain.used - done)
             break;
-        perf_file_record(f, record, bytes, at);
+        take_record(f, record, bytes, at);
         done += bytes;
     }
     memmove(f->plain.data, f->plain.data + done, f->plain.used - done);
@@ -289,7 +293,7 @@ static int plain_records(struct perf_file *f, uint64_t at)
     return 0;
 }
 
-int perf_file_unpack(struct perf_file *f, const uint8_t *payload, size_t bytes, uint64_t at)
+static int unpack(struct perf_file *f, const uint8_t *payload, size_t bytes, uint64_t at)
 {
     ZSTD_inBuffer in = {payload, bytes, 0};
     int more = 1;
@@ -352,7 +356,7 @@ void perf_file_records(struct perf_file *f)
             cut(f, left);
             break;
         }
-        perf_file_record(f, record, bytes, at);
+        take_record(f, record, bytes, at);
     }
     if (f->plain.used && !f->told)
         perf_file_bad(f, f->in.at, "the file was cut off in a compressed record");

@@ -82,7 +82,6 @@ extern Bool cf_tool_recording;
 
 /* tool_transport.c */
 void cf_transport_open(void);              /* makes the first ring; recording begins */
-void cf_transport_hand_over(void);         /* sends the current block if it holds anything */
 void cf_transport_publish(UWord at_least); /* lets the reader see what is complete, if that much */
 void cf_transport_close(void);             /* hands over and says that the process ends */
 void cf_transport_exec(UInt how, const HChar *name); /* enum cf_wire_exec, and the program's name */

@@ -177,7 +177,8 @@ static Bool wait_for_block(void)
     return True;
 }
 
-void cf_transport_hand_over(void)
+/* Sends the current block if it holds anything. */
+static void hand_over(void)
 {
     struct cf_wire_token token = {.type = CF_WIRE_TOKEN_BLOCK, .sequence = sequence};
 
@@ -201,7 +202,7 @@ void cf_transport_publish(UWord at_least)
         cf_tool_hot.cursor == region + PLACE_BYTES)
         return;
     if (cf_tool_hot.cursor + PLACE_BYTES > cf_tool_hot.limit) {
-        cf_transport_hand_over();
+        hand_over();
         return;
     }
     fill_place();
@@ -214,7 +215,7 @@ void cf_transport_publish(UWord at_least)
 static void next_block(void)
 {
     if (cf_tool_recording)
-        cf_transport_hand_over();
+        hand_over();
     else
         cf_tool_hot.cursor = block_start;
 }
@@ -324,7 +325,7 @@ void cf_transport_exec(UInt how, const HChar *name)
     VG_(strncpy)(token.name, name, sizeof token.name - 1);
     cf_numbers_pass(how == CF_WIRE_EXEC_RECORDED);
     cf_exec_pass_log(how == CF_WIRE_EXEC_RECORDED);
-    cf_transport_hand_over();
+    hand_over();
     if (alone)
         send_alone(&token);
     else if (cf_tool_recording)
@@ -337,7 +338,7 @@ void cf_transport_close(void)
 
     if (!ring.memory)
         return;
-    cf_transport_hand_over();
+    hand_over();
     if (fifo >= 0)
         send_token(&token);
     cf_tool_recording = False;
@@ -384,7 +385,7 @@ static void before_fork(ThreadId tid)
 
     (void)tid;
     /* The child inherits what the parent described: the reader must have that first. */
-    cf_transport_hand_over();
+    hand_over();
     forked = (struct cf_wire_token){.origin = CF_WIRE_FORK,
                                     .parent = cf_numbers_process(),
                                     .outcomes = cf_instrument_outcomes(),

@@ -52,7 +52,7 @@ static int find_index(const struct cf_reader *r, uint64_t *at, uint64_t *end)
     return -1;
 }
 
-const uint8_t *cfr_raw_column(const uint8_t *frame, unsigned column, unsigned width)
+static const uint8_t *raw_column(const uint8_t *frame, unsigned column, unsigned width)
 {
     unsigned columns = cf_get16(frame + 10);
     uint32_t rows = cf_get32(frame + 12);
@@ -75,11 +75,9 @@ const uint8_t *cfr_raw_column(const uint8_t *frame, unsigned column, unsigned wi
 /* Takes in one index frame of which all bytes are there: 0, -1, or -2 without memory. */
 static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
 {
-    const uint8_t *offset = cfr_raw_column(frame, CF_OFFSET, 8),
-                  *id = cfr_raw_column(frame, CF_ID, 4);
-    const uint8_t *rows = cfr_raw_column(frame, CF_ROWS, 8),
-                  *first = cfr_raw_column(frame, CF_FIRST, 8);
-    const uint8_t *last = cfr_raw_column(frame, CF_LAST, 8);
+    const uint8_t *offset = raw_column(frame, CF_OFFSET, 8), *id = raw_column(frame, CF_ID, 4);
+    const uint8_t *rows = raw_column(frame, CF_ROWS, 8), *first = raw_column(frame, CF_FIRST, 8);
+    const uint8_t *last = raw_column(frame, CF_LAST, 8);
     uint32_t n = cf_get32(frame + 12);
 
     if (!offset || !id || !rows || !first || !last || !n)
@@ -144,8 +142,8 @@ int cfr_index_ends(const struct cf_reader *r, const struct cf_index_entry *entry
 
     same = frame && count && read_at(r, frame, bytes, at) == 0 &&
            cfr_check_head(frame, bytes, &why) == bytes && cf_get16(frame + 8) == CF_END;
-    id = same ? cfr_raw_column(frame, CF_ID, 4) : NULL;
-    rows = same ? cfr_raw_column(frame, CF_ROWS, 8) : NULL;
+    id = same ? raw_column(frame, CF_ID, 4) : NULL;
+    rows = same ? raw_column(frame, CF_ROWS, 8) : NULL;
     same = id && rows;
     for (size_t i = 0; same && i < entries; i++) {
         same = entry[i].table < 1 << 16;

@@ -264,8 +264,8 @@ static void count_rows(struct cf_writer *w, unsigned table, uint32_t rows)
 }
 
 /* Notes a frame that is about to be written. */
-int cfw_note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
-                   uint64_t last)
+static int note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
+                      uint64_t last)
 {
     if (table == CF_END || table == CF_INDEX)
         return 0;
@@ -339,7 +339,7 @@ int cfw_write_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t
     XXH3_64bits_update(&sum, head + CF_FRAME_HEAD, head_bytes - CF_FRAME_HEAD);
     cf_put64(head + 32, XXH3_64bits_digest(&sum));
     v[0] = (struct iovec){head, head_bytes};
-    if (cfw_note_frame(w, table, rows, first, last) != 0 || cfw_write_all(w, v, n) != 0)
+    if (note_frame(w, table, rows, first, last) != 0 || cfw_write_all(w, v, n) != 0)
         return -1;
     w->whole = w->bytes;
     if (w->recording && w->regular && !w->partial && table != CF_STRING && table != CF_NAME &&

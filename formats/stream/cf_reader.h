@@ -168,8 +168,6 @@ int cfr_index_of(struct cf_reader *r, uint64_t start, uint64_t at, uint64_t end,
    its segment have. */
 int cfr_index_ends(const struct cf_reader *r, const struct cf_index_entry *entry, size_t entries,
                    uint64_t at, uint64_t end);
-/* The values of a column without codec of a frame whose bytes are all there, or NULL. */
-const uint8_t *cfr_raw_column(const uint8_t *frame, unsigned column, unsigned width);
 void cfr_load_index(struct cf_reader *r); /* of the segment at r->segment_start */
 int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last);
 /* Notes the frame at hand, and holds index frames against those that were noted. */

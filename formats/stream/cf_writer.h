@@ -135,9 +135,6 @@ int cfw_open_output(struct cf_writer *w);
 /* Gives the finished file its name, when a close says that nothing of it is lost. 0, or -1. */
 int cfw_name_output(struct cf_writer *w);
 int cfw_write_all(struct cf_writer *w, struct iovec *v, int count);
-/* Counts and indexes a frame that is about to be written. */
-int cfw_note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
-                   uint64_t last);
 int cfw_write_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
                     uint64_t last, const struct cf_coded *column, unsigned columns);
 

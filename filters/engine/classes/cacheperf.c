@@ -75,8 +75,9 @@ int cf_cacheperf_takes(const struct cf_cacheperf_rows *part, uint32_t i)
            (!part->stage || part->stage[i]);
 }
 
-int cfp_sample(const struct cf_cacheperf *c, const struct cf_cacheperf_rows *part, uint32_t i,
-               struct cfp_sample *s)
+/* Row i of a part: 0 where it takes no part. */
+static int sample(const struct cf_cacheperf *c, const struct cf_cacheperf_rows *part, uint32_t i,
+                  struct cfp_sample *s)
 {
     static const uint64_t most = UINT64_C(1) << 36;
     const uint64_t weight = part->weight ? part->weight[i] : 1;
@@ -119,7 +120,8 @@ int cfp_number(struct cf_counts *counts, uint64_t a, uint64_t b, void *array, si
     return 0;
 }
 
-struct cfp_line *cfp_line_of(const struct cf_cacheperf *c, const struct cfp_sample *s)
+/* The line of a sample; NULL where there is none. */
+static struct cfp_line *line_of(const struct cf_cacheperf *c, const struct cfp_sample *s)
 {
     const uint64_t number = s->addr ? cf_counts_get(c->lines, s->pid, s->line) : 0;
 
@@ -233,7 +235,7 @@ static int see_details(struct cf_cacheperf *c, const struct cfp_sample *s, int t
 
 static int see_statement(struct cf_cacheperf *c, const struct cfp_sample *s)
 {
-    const struct cfp_line *line = cfp_line_of(c, s);
+    const struct cfp_line *line = line_of(c, s);
     struct cfp_statement *statement = statement_of(c, s);
 
     if (line && line->class && statement)
@@ -265,7 +267,7 @@ static int walk_rows(struct cf_cacheperf *c, enum walk walk, const struct cf_cac
 
     for (size_t p = 0; p < parts; p++)
         for (uint32_t i = 0; i < part[p].rows; i++, row++)
-            if (cfp_sample(c, &part[p], i, &s) && see_row(c, walk, &s, row) != 0)
+            if (sample(c, &part[p], i, &s) && see_row(c, walk, &s, row) != 0)
                 return -1;
     return 0;
 }
@@ -309,9 +311,9 @@ void cf_cacheperf_class(const struct cf_cacheperf *c, const struct cf_cacheperf_
         const struct cfp_line *line;
         const struct cfp_statement *statement;
 
-        if (!cfp_sample(c, part, i, &s) || !s.miss)
+        if (!sample(c, part, i, &s) || !s.miss)
             continue;
-        line = cfp_line_of(c, &s);
+        line = line_of(c, &s);
         statement = statement_of(c, &s);
         if (line && line->class)
             class[i] = line->class;

@@ -93,16 +93,11 @@ struct cf_cacheperf {
     unsigned run_length;
 };
 
-/* Row i of a part: 0 where it takes no part. */
-int cfp_sample(const struct cf_cacheperf *c, const struct cf_cacheperf_rows *part, uint32_t i,
-               struct cfp_sample *s);
-
 /* Number of a key, from 0, and room for it in the array; -1 without memory. */
 int cfp_number(struct cf_counts *counts, uint64_t a, uint64_t b, void *array, size_t *room,
                size_t width, uint32_t *number);
 
-/* The line or instruction of a sample; NULL where there is none. */
-struct cfp_line *cfp_line_of(const struct cf_cacheperf *c, const struct cfp_sample *s);
+/* The instruction of a sample; NULL where there is none. */
 struct cfp_code *cfp_code_of(const struct cf_cacheperf *c, const struct cfp_sample *s);
 
 static inline int cfp_more(uint64_t part, double percent, uint64_t whole)

@@ -99,7 +99,8 @@ static int by_line(const void *x, const void *y)
     return cf_order(a->line, b->line);
 }
 
-int cfc_number_of(const struct cf_candidates *r, uint64_t line)
+/* Number of a line in the universe, or -1. */
+static int number_of(const struct cf_candidates *r, uint64_t line)
 {
     const struct member wanted = {.line = line};
     const struct member *at = bsearch(&wanted, r->member, r->lines, sizeof wanted, by_line);
@@ -135,7 +136,7 @@ static int look(struct cf_candidates *r, struct view *v)
     number_lines(r, v);
     r->events = 0;
     for (uint32_t i = r->set[v->set].head; i; i = r->log[i - 1].next) {
-        const uint32_t k = (uint32_t)cfc_number_of(r, r->log[i - 1].line);
+        const uint32_t k = (uint32_t)number_of(r, r->log[i - 1].line);
 
         r->event[r->events++] = k * 2 + r->log[i - 1].flush;
         v->flushed |= r->log[i - 1].flush != 0;
@@ -147,14 +148,14 @@ static int look(struct cf_candidates *r, struct view *v)
     for (uint32_t w = 0; w < r->ways; w++) {
         int k;
 
-        if (v->before[w] != CF_CACHE_NONE && (k = cfc_number_of(r, v->before[w])) >= 0) {
+        if (v->before[w] != CF_CACHE_NONE && (k = number_of(r, v->before[w])) >= 0) {
             r->member[k].before = 1;
             v->held++;
         }
         if (v->now[w] == CF_CACHE_NONE)
             continue;
         v->holds++;
-        k = cfc_number_of(r, v->now[w]);
+        k = number_of(r, v->now[w]);
         if (k < 0)
             v->unexplained = 1;
         else
@@ -212,7 +213,7 @@ static uint64_t run_candidate(struct cf_candidates *r, struct cf_cache *c, const
         if (line == CF_CACHE_NONE)
             continue;
         ++*left;
-        k = cfc_number_of(r, line & ~CF_CACHE_DIRTY);
+        k = number_of(r, line & ~CF_CACHE_DIRTY);
         *there += k >= 0 && r->member[k].now;
         sum += (line + 1) * 0x9e3779b97f4a7c15u ^ (line + 1) >> 31;
     }
@@ -319,7 +320,7 @@ static void take_over(struct cf_candidates *r, const struct view *v, int looked)
     int ready = 1;
 
     for (uint32_t w = 0; w < r->ways; w++) {
-        const int k = looked && v->now[w] != CF_CACHE_NONE ? cfc_number_of(r, v->now[w]) : -1;
+        const int k = looked && v->now[w] != CF_CACHE_NONE ? number_of(r, v->now[w]) : -1;
 
         for (uint32_t b = 0; b < r->ways; b++)
             if (v->before[b] == v->now[w])

@@ -71,9 +71,6 @@ struct view {
     int flushed, unexplained;
 };
 
-/* Number of a line in the universe, or -1. */
-int cfc_number_of(const struct cf_candidates *r, uint64_t line);
-
 /* ln of the chance that random victims leave what is there. The line of the last event is. */
 double cfc_ln_random(struct cf_candidates *r);
 

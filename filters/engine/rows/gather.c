@@ -104,7 +104,8 @@ static int has_row_values(const struct cf_data *c)
     return c->values && cf_type_width(c->type);
 }
 
-int cf_gather_fits(const struct cf_gather *g, const struct cf_frame *f)
+/* Whether rows of `f` can follow what was collected, so that it need not be sent before. */
+static int fits(const struct cf_gather *g, const struct cf_frame *f)
 {
     unsigned n = 0;
 
@@ -171,7 +172,7 @@ int cf_gather_list(struct cf_gather *g, const struct cf_frame *f, const uint32_t
 
     if (!count)
         return 0;
-    if (!cf_gather_fits(g, f) && cf_gather_flush(g) != 0)
+    if (!fits(g, f) && cf_gather_flush(g) != 0)
         return -1;
     if (!g->frame.rows)
         begin(g, f);

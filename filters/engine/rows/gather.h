@@ -44,9 +44,6 @@ int cf_gather_rows(struct cf_gather *g, const struct cf_frame *f,
 int cf_gather_list(struct cf_gather *g, const struct cf_frame *f, const uint32_t *index,
                    uint32_t count) CF_MUST_CHECK;
 
-/* Whether rows of `f` can follow what was collected, so that it need not be sent before. */
-int cf_gather_fits(const struct cf_gather *g, const struct cf_frame *f);
-
 /* Sends what was collected. -1 when that failed. */
 int cf_gather_flush(struct cf_gather *g);
 

@@ -209,7 +209,6 @@ void findings_sources(struct findings *f);
 
 /* ---- findings_text.c, findings_csv.c, findings_json.c ---- */
 
-void findings_text(const struct findings *f, FILE *out);
 void findings_csv(const struct findings *f, FILE *out);
 void findings_json(const struct findings *f, FILE *out);
 /* The form that was asked for. */

@@ -246,7 +246,7 @@ static void one(const struct findings *f, size_t i, int bold, FILE *out)
     fprintf(out, "To mend it: %s\n", finding_fix(of));
 }
 
-void findings_text(const struct findings *f, FILE *out)
+static void findings_text(const struct findings *f, FILE *out)
 {
     const int bold = cf_tool_term(f->tool) && cf_terminal_here().colours;
     char words[512];
