@@ -355,23 +355,25 @@ int main(int argc, char **argv)
     shmctl(id, IPC_RMID, NULL);
     for (int i = 0; i < 16; i++)
         m[i * 4096] = 1;
-    printf("%p %p\n", (void *)m, (void *)r);
+    const char *own = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open(argv[0], O_RDONLY), 0);
+    printf("%p %p %p\n", (void *)m, (void *)r, (void *)own);
     shmdt((void *)r);
     return mremap(file, 4096, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x40000000) == MAP_FAILED;
 }
 END
-    local arch m r end
+    local arch m r own end
     for arch in aarch64 arm riscv64 x86_64; do
         needs "$arch"
         "$(compiler_of "$arch")" -static -o shared shared.c
         capture --command-output out ./shared shared.c
-        read -r m r <out
+        read -r m r own <out
         table map --columns op,start,end,perms,label >maps
         printf -v end '%#x' $((m + 65536))
         grep -qx "map,$m,$end,11,\[shm\]" maps
         printf -v end '%#x' $((r + 65536))
         grep -qx "map,$r,$end,9,\[shm\]" maps
         grep -qx "unmap,$r,$end,0," maps
+        grep -qx "map,$own,.*,1,$PWD/shared" maps # code, but asked for as data
         grep -q "^map,0x40000000,0x4000[12]000,1,$PWD/shared.c" maps
         cf-resolve -q t.cf | cf-cat --csv --table access --columns op,addr,region >accesses
         [ "$(grep -c '^store,.*\[shm\]' accesses)" = 16 ]

@@ -32,7 +32,7 @@ enum {
     NAME_BYTES = 4096,
     STACK_BYTES = 8 << 20, /* unless the limit says otherwise */
     GUARD_BYTES = 65536,
-    PERM_AS_THERE = 16, /* instead of others */
+    PERM_AS_THERE = CFQ_PERM_ASKED, /* instead of others */
 };
 
 /* Where a 64-bit emulator on a 64-bit machine keeps its own things, and no program's. */
@@ -255,7 +255,7 @@ static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t
         m->start -= base;
         m->end -= base;
         if (perms != PERM_AS_THERE)
-            m->perms = perms | (m->perms & PERM_SHARED);
+            m->perms = perms | (m->perms & PERM_SHARED) | CFQ_PERM_ASKED;
         if (argument)
             name_file(m, argument, offset + (m->start - start));
         report(s, vcpu, m);

@@ -26,6 +26,10 @@ enum {
     CFQ_PRIVATE = 128, /* bytes for the plugin's lock */
 };
 
+/* Among the perms of a mapping: they are as the program asked for them. Else they are as the host
+   has them, which maps code as data. */
+enum { CFQ_PERM_ASKED = 16 };
+
 #define CFQ_MAGIC UINT64_C(0x31756d6571666363)
 
 enum cfq_state { CFQ_FREE = 0, CFQ_FILLING, CFQ_QUEUED };

@@ -82,8 +82,8 @@ static int put_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *
         return cf_decode_map(t, pid, map, name);
     if (find_place(d) != 0)
         return -1;
-    /* The emulator maps code as data. */
-    if (name[0] == '/' && m.perms & CF_PERM_R) {
+    m.perms &= ~(uint32_t)CFQ_PERM_ASKED;
+    if (name[0] == '/' && m.perms & CF_PERM_R && m.perms == map->perms) {
         there = target_executable(name, m.offset, m.end - m.start, m.perms);
         if (there < 0)
             return unreadable(d, name);
