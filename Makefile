@@ -82,13 +82,13 @@ endif
 EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
-# capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
-# capture/, and those of capture/record/, operands/, spe/, watch/ and alloc/, are shared by the captures.
-# Where a directory has a build.mk, tool*.c, plugin*.c and shim_*.c are its.
+# capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. The files of
+# capture/base/, record/, operands/, spe/, watch/ and alloc/ are shared by the captures.
+# Where a directory has a build.mk, tool*.c, plugin*.c and shim_*.c are its; test/ holds what tests compile.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
-parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin% $(1)/shim_%),$(wildcard $(1)/*.c))
+parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin% $(1)/shim_%) $(1)/test/%,$(wildcard $(1)/*.c $(1)/*/*.c))
 
 # What is installed as libcf, and what its own programs need beside.
 LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stream/*.c)
@@ -96,8 +96,8 @@ LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
-LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) \
-	$(wildcard capture/record/*.c capture/operands/*.c capture/spe/*.c capture/watch/*.c) \
+LIBCAPTURE_SOURCES := \
+	$(wildcard $(addprefix capture/,$(addsuffix /*.c,base record operands spe watch))) \
 	$(filter-out capture/alloc/shim_%,$(wildcard capture/alloc/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
@@ -297,12 +297,13 @@ $(B)/test/test_probe_noise: $(B)/obj/tests/unit/test_probe_noise.o $(PROBE_SEARC
 	$(linked)
 
 # Its patterns, walked to be recorded.
-WALKED := steady first second policy conflict beyond code relation tlb frames pattern measure chain
-$(B)/test/walk_patterns: $(call objects,$(WALKED:%=capture/probe/%.c) capture/cf_clock.c formats/base/cf_sequence.c formats/base/cf_memory.c)
+WALKED := $(wildcard capture/probe/steady/*.c) \
+	$(addprefix capture/probe/,policy.c conflict.c pattern.c measure.c bench/frames.c bench/chain.c)
+$(B)/test/walk_patterns: $(call objects,$(WALKED) capture/base/cf_clock.c formats/base/cf_sequence.c formats/base/cf_memory.c)
 
 # The first level of a machine that is disturbed; what is behind it is linked, and not reached.
-$(B)/test/test_first: $(B)/obj/tests/unit/test_first.o $(call objects,$(filter-out capture/probe/chain.c, \
-	$(WALKED:%=capture/probe/%.c))) $(LIBFORMATS)
+$(B)/test/test_first: $(B)/obj/tests/unit/test_first.o $(call objects,$(filter-out capture/probe/bench/chain.c, \
+	$(WALKED))) $(LIBFORMATS)
 	$(linked)
 
 # What new filters start from is built and tested as one of them, but not installed.
@@ -316,7 +317,7 @@ $(B)/test/cf-capture-pages-told: $(call objects,$(TOLD_SOURCES)) $(LIBCAPTURE) $
 	$(linked)
 
 # cf-capture probe with a clock that is too coarse, or stands still.
-COARSE_SOURCES := capture/cf-capture-probe.c $(wildcard capture/probe/*.c) tests/told/coarse.c \
+COARSE_SOURCES := capture/cf-capture-probe.c $(call parts,capture/probe) tests/told/coarse.c \
 	$(COUNTERS_SOURCES)
 $(B)/test/cf-capture-probe-coarse: $(call objects,$(COARSE_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 #include "capture/pages/pages.h"
 
 static const char usage[] =

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/perf-data/file.h"
 #include "formats/program/cf_options.h"
 

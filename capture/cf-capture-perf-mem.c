@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "capture/cf_lines.h"
-#include "capture/cf_samples.h"
+#include "capture/base/cf_lines.h"
+#include "capture/base/cf_samples.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/perf/earlier.h"
 #include "capture/perf/opened.h"
 #include "capture/perf/options.h"

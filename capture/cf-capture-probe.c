@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_clock.h"
-#include "capture/probe/model.h"
+#include "capture/base/cf_clock.h"
+#include "capture/probe/bench/model.h"
 #include "capture/probe/noise.h"
 #include "capture/probe/session.h"
 #include "formats/program/cf_options.h"

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
-#include "capture/cf_resolved.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_resolved.h"
 #include "capture/qemu/reader.h"
 #include "capture/qemu/target.h"
 #include "formats/base/cf_suite.h"

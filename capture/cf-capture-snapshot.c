@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
-#include "capture/cf_device.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_device.h"
 #include "capture/snapshot/guard.h"
 #include "capture/snapshot/note.h"
 #include "capture/snapshot/open.h"

@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
-#include "capture/cf_resolved.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_resolved.h"
 #include "capture/trace/missing.h"
 #include "capture/trace/reader.h"
 #include "formats/base/cf_suite.h"

@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
-#include "capture/cf_elf.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_elf.h"
 #include "formats/base/cf_text.h"
 #include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"

@@ -496,8 +496,8 @@ END
     cf-capture qemu --probe || skip "no emulator that records"
     command -v aarch64-linux-gnu-gcc >/dev/null || skip "no cross compiler"
     (cd "$ROOT" && aarch64-linux-gnu-gcc -O2 -static -D_GNU_SOURCE -I. -o "$BATS_TEST_TMPDIR/arm64" \
-        tests/unit/walk_patterns.c capture/probe/{steady,first,second,policy,conflict,beyond,code,relation,tlb,frames,pattern,measure,chain}.c \
-        capture/cf_clock.c formats/base/cf_{sequence,memory}.c)
+        tests/unit/walk_patterns.c capture/probe/steady/*.c capture/probe/{policy,conflict,pattern,measure}.c \
+        capture/probe/bench/{frames,chain}.c capture/base/cf_clock.c formats/base/cf_{sequence,memory}.c)
     WALKER=$BATS_TEST_TMPDIR/arm64
     patterns_of_data cf-capture-qemu
     walked cf-capture-qemu size.code 4096 -i

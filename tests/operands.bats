@@ -86,11 +86,11 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
         "${cc[@]}" -fsyntax-only "$source"
     done
     "${cc[@]}" -static -o registers "$ROOT/tests/unit/test_sampled_registers.c" "$ROOT/formats/base/cf_memory.c" \
-        "$ROOT"/capture/spe/*.c "$ROOT/capture/cf_data_src.c"
+        "$ROOT"/capture/spe/*.c "$ROOT/capture/base/cf_data_src.c"
     run -0 qemu-aarch64 ./registers
     [[ $output == *"- register 31"* ]]
     "${cc[@]}" -static -o traces "$ROOT/tests/unit/test_perf_aux.c" "$ROOT/formats/base/cf_memory.c" \
-        "$ROOT"/capture/spe/*.c "$ROOT/capture/cf_data_src.c"
+        "$ROOT"/capture/spe/*.c "$ROOT/capture/base/cf_data_src.c"
     run -0 qemu-aarch64 ./traces
     [[ $output == *"- the counter of ARM can be read"* && $output != *"not ok"* ]]
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
-#include "capture/cf_elf.h"
+#include "capture/base/cf_elf.h"
 
 const char *cf_alloc_refuses(const char *path)
 {

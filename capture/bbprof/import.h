@@ -8,7 +8,7 @@
 #ifndef CF_BBPROF_IMPORT_H
 #define CF_BBPROF_IMPORT_H
 
-#include "capture/cf_lines.h"
+#include "capture/base/cf_lines.h"
 #include "formats/base/cf_memory.h"
 
 enum {

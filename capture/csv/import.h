@@ -11,7 +11,7 @@
 
 #include <csv.h>
 
-#include "capture/cf_lines.h"
+#include "capture/base/cf_lines.h"
 #include "formats/program/cf_tool.h"
 #include "formats/stream/cf.h"
 

@@ -8,8 +8,8 @@
 #ifndef CF_DUMPCACHE_IMPORT_H
 #define CF_DUMPCACHE_IMPORT_H
 
-#include "capture/cf_lines.h"
-#include "capture/cf_maps.h"
+#include "capture/base/cf_lines.h"
+#include "capture/base/cf_maps.h"
 #include "capture/dumpcache/entries.h"
 
 /* A file with snapshots. */

@@ -9,7 +9,7 @@
 #ifndef LEON4_SCAN_H
 #define LEON4_SCAN_H
 
-#include "capture/cf_lines.h"
+#include "capture/base/cf_lines.h"
 #include "capture/leon4/sparc.h"
 
 enum {

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 #include "capture/pages/pages.h"
 
 enum { TRIES = 20, TRIES_INSIDE = 5 };

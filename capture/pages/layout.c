@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/cf_builds.h"
+#include "capture/base/cf_builds.h"
 #include "capture/pages/pages.h"
 #include "formats/base/cf_memory.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/cf_elf.h"
+#include "capture/base/cf_elf.h"
 #include "capture/pages/pages.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include "capture/cf_command.h"
-#include "capture/cf_device.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_device.h"
 #include "capture/perf/names.h"
 #include "capture/watch/watch.h"
 #include "capture/watch/watch_stub.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 #include "capture/pages/pages.h"
 #include "capture/watch/watch_arch.h"
 

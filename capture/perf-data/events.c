@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_samples.h"
+#include "capture/base/cf_samples.h"
 #include "formats/base/cf_memory.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "events.h"
 #include "formats/base/cf_memory.h"
 

@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "aux.h"
-#include "capture/cf_samples.h"
+#include "capture/base/cf_samples.h"
 #include "events.h"
 #include "formats/base/cf_memory.h"
 #include "input.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 
 enum { BUFFER = 1 << 20, MOST = 1 << 16, IDLE_MS = 100 };
 

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "capture/cf_samples.h"
+#include "capture/base/cf_samples.h"
 
 struct perf_key {
     uint64_t time;

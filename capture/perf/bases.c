@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/perf/code.h"
 
 #ifdef __x86_64__

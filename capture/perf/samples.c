@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_samples.h"
+#include "capture/base/cf_samples.h"
 #include "capture/perf/samples.h"
 #include "formats/base/cf_memory.h"
 

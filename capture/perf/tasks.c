@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "capture/alloc/alloc.h"
-#include "capture/cf_builds.h"
-#include "capture/cf_maps.h"
+#include "capture/base/cf_builds.h"
+#include "capture/base/cf_maps.h"
 #include "capture/perf/tasks.h"
 #include "formats/base/cf_memory.h"
 

@@ -11,7 +11,7 @@
 #ifndef CF_PROBE_NOISE_H
 #define CF_PROBE_NOISE_H
 
-#include "capture/probe/bench.h"
+#include "capture/probe/bench/bench.h"
 
 enum { NOISE_CALM = 100000, NOISE_LINES = 1024, NOISE_STEP = 64, NOISE_ROOM = 16 << 20 };
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/probe/bench.h"
+#include "capture/probe/bench/bench.h"
 
 enum { PROBE_LEVELS = 8, PROBE_OTHERS = 64, PROBE_KEPT = 2 };
 
@@ -178,7 +178,7 @@ void probe_free(struct probe *p);
    0, or -1 with p->error. */
 int probe_noisy(struct probe *p);
 
-/* ---- steady.c ---- */
+/* ---- steady/steady.c ---- */
 
 /* The same where a visit may be disturbed: each is measured so often. 0, or -1 with p->error. */
 int probe_steady(struct probe *p, uint32_t repeats);

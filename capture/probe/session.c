@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 #include "capture/probe/session.h"
 
 enum {

@@ -6,8 +6,8 @@
 #ifndef CF_PROBE_SESSION_H
 #define CF_PROBE_SESSION_H
 
-#include "capture/cf_command.h"
-#include "capture/probe/here.h"
+#include "capture/base/cf_command.h"
+#include "capture/probe/bench/here.h"
 #include "capture/probe/probe.h"
 
 enum { ANY_CPU = 0x7fffffff, EXPERIMENTS_MOST = 32 };

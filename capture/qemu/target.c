@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/cf_elf.h"
+#include "capture/base/cf_elf.h"
 #include "target.h"
 #include "formats/stream/cf.h"
 

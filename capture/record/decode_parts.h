@@ -7,7 +7,7 @@
 #ifndef CF_RECORD_DECODE_PARTS_H
 #define CF_RECORD_DECODE_PARTS_H
 
-#include "capture/cf_builds.h"
+#include "capture/base/cf_builds.h"
 #include "decode.h"
 #include "decode_calls.h"
 #include "decode_rows.h"

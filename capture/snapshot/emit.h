@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "capture/cf_maps.h"
+#include "capture/base/cf_maps.h"
 #include "kmod/cacheflow.h"
 
 enum owners {

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/snapshot/guard.h"
 #include "capture/snapshot/observed.h"
 #include "formats/base/cf_memory.h"

@@ -5,7 +5,7 @@
 #ifndef CF_SNAPSHOT_OPEN_H
 #define CF_SNAPSHOT_OPEN_H
 
-#include "capture/cf_device.h"
+#include "capture/base/cf_device.h"
 #include "capture/snapshot/options.h"
 
 /* Opens and configures it, and empties its buffer; exits with CF_EXIT_ENVIRONMENT where snapshots

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_command.h"
-#include "capture/cf_device.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_device.h"
 #include "capture/snapshot/options.h"
 #include "formats/program/cf_options.h"
 

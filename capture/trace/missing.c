@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 
 #include "missing.h"
-#include "capture/cf_elf.h"
+#include "capture/base/cf_elf.h"
 #include "protocol.h"
 
 enum { NAMES_SHOWN = 8 };

@@ -11,7 +11,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/watch/reap.h"
 #include "capture/watch/watch_parts.h"
 #include "formats/base/cf_number.h"

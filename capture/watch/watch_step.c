@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/watch/reap.h"
 #include "capture/watch/watch_parts.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "capture/cf_command.h"
+#include "capture/base/cf_command.h"
 #include "capture/watch/watch_parts.h"
 #include "formats/base/cf_hash.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 
 static char area[2 * 4096] __attribute__((aligned(4096))) = {1};
 static uint64_t took;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * clock.c - in place of capture/cf_clock.c, for tests: the time is the number in the file that
+ * clock.c - in place of capture/base/cf_clock.c, for tests: the time is the number in the file that
  * CF_TOLD_CLOCK names, to which the timed function adds what it is to have taken. So a test knows
  * the answer to the cycle, on however busy a machine.
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 
 uint64_t cf_clock(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * coarse.c - in place of capture/cf_clock.c, for tests: a clock that advances by CF_TOLD_STEP
+ * coarse.c - in place of capture/base/cf_clock.c, for tests: a clock that advances by CF_TOLD_STEP
  * nanoseconds at once; 0, and it stands still.
  */
 #include <stdlib.h>
 #include <time.h>
 
-#include "capture/cf_clock.h"
+#include "capture/base/cf_clock.h"
 
 uint64_t cf_clock(void)
 {

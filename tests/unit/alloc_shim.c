@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "capture/alloc/alloc.h"
-#include "capture/cf_command.h"
-#include "capture/cf_maps.h"
+#include "capture/base/cf_command.h"
+#include "capture/base/cf_maps.h"
 
 enum { RESULTS = 9 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fake_pagectl - the module pagectl for the tests of cf-capture pages: it answers the calls of
- * kmod/pagectl/pagectl.h at a socket (capture/cf_device.h), and changes no page.
+ * kmod/pagectl/pagectl.h at a socket (capture/base/cf_device.h), and changes no page.
  *
  *     fake_pagectl SOCKET LOG STATE [KEY=VALUE]...
  *

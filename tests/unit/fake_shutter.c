@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fake_shutter - a Shutter for the tests of cf-capture snapshot on machines whose caches cannot be
- * read: it answers the calls of kmod/cacheflow.h at a socket (capture/cf_device.h).
+ * read: it answers the calls of kmod/cacheflow.h at a socket (capture/base/cf_device.h).
  *
  *     fake_shutter SOCKET LOG [KEY=VALUE]...
  *

@@ -2,7 +2,7 @@
 /* What kernels write of where an access was served, as levels of the stream. */
 #include <linux/perf_event.h>
 
-#include "capture/cf_samples.h"
+#include "capture/base/cf_samples.h"
 #include "tap.h"
 
 #define S(what, value) PERF_MEM_S(what, value)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/probe/steady.h"
+#include "capture/probe/steady/steady.h"
 #include "formats/stream/cf.h"
 #include "tests/unit/tap.h"
 

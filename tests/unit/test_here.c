@@ -12,20 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/probe/chain.h"
-#include "capture/probe/frames.h"
-#include "capture/probe/here.h"
+#include "capture/probe/bench/chain.h"
+#include "capture/probe/bench/frames.h"
+#include "capture/probe/bench/here.h"
 #include "formats/stream/cf.h"
 #include "tests/unit/tap.h"
 
 /* Counters that say what the test wants, where there are none, or others. */
 #define cf_perf_open told_open
-#include "capture/probe/buffer.c"
-#include "capture/probe/chain.c"
-#include "capture/probe/counter.c"
-#include "capture/probe/frames.c"
-#include "capture/probe/here.c"
-#include "capture/probe/pace.c"
+#include "capture/probe/bench/buffer.c"
+#include "capture/probe/bench/chain.c"
+#include "capture/probe/bench/counter.c"
+#include "capture/probe/bench/frames.c"
+#include "capture/probe/bench/here.c"
+#include "capture/probe/bench/pace.c"
 #undef cf_perf_open
 int cf_perf_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 

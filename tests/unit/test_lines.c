@@ -24,7 +24,7 @@ static int fake_poll(struct pollfd *p, nfds_t n, int timeout);
 
 #define read fake_read
 #define poll fake_poll
-#include "capture/cf_lines.c"
+#include "capture/base/cf_lines.c"
 #undef read
 #undef poll
 

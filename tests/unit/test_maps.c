@@ -14,7 +14,7 @@ static int replay(unsigned count, const struct cf_values *v, unsigned columns);
 #define cf_writer_rows(w, table, rows, values, columns, aside)                                     \
     ((void)(w), replay(rows, values, columns))
 #define cf_writer_string(w, text) ((uint64_t)(text)[0])
-#include "capture/cf_maps.c"
+#include "capture/base/cf_maps.c"
 #include "tap.h"
 
 enum { PAGES = 48, PAGE = 4096, ROUNDS = 3000 };

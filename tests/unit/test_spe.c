@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "capture/cf_samples.h"
+#include "capture/base/cf_samples.h"
 #include "capture/spe/spe.h"
 #include "tap.h"
 

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "capture/probe/chain.h"
-#include "capture/probe/steady.h"
+#include "capture/probe/bench/chain.h"
+#include "capture/probe/steady/steady.h"
 #include "formats/stream/cf.h"
 
 enum {
