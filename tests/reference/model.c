@@ -42,8 +42,10 @@ static void replaced(struct model *m, int level, const struct way *old)
     if (dirty)
         count(m, level, WRITEBACKS);
     if (is_exclusive(&m->machine, next)) {
-        /* an instruction cache takes no part in coherence: what it gives back may be out of date */
-        if (m->machine.level[level].kind != INSTRUCTION || !dirty_elsewhere(m, p))
+        /* an instruction cache takes no part in coherence: what it gives back to a level of data
+           may be out of date */
+        if (m->machine.level[level].kind != INSTRUCTION ||
+            m->machine.level[next].kind == INSTRUCTION || !dirty_elsewhere(m, p))
             give(m, next, p, dirty);
     } else if (dirty) {
         write_line(m, next, p, m->machine.level[level].line);
