@@ -131,6 +131,19 @@ reused_set_eviction,1,'
     has '3 of 4 pairs have no slowdown' "$stderr"
 }
 
+@test "--correlation: none with a value that all pairs have, whose mean rounding moves" {
+    local o i
+    printf 'observed,interfering,slowdown\n' >flat.csv
+    for o in a b c; do
+        printf 'snapshot,active_quota,reused_quota\n1,0.56,0.3\n' >$o.csv
+        for i in a b c; do echo $o,$i,1.02 >>flat.csv; done
+    done
+    run -0 cf-clash --slowdown flat.csv --correlation a.csv b.csv c.csv
+    is 'metric,pairs,correlation
+active_set_excess,9,
+reused_set_eviction,9,'
+}
+
 @test "--term: three groups as in the paper" {
     profiles
     printf 'observed,interfering,slowdown\na,a,1.4\nb,a,1.1\na,b,1.05\nb,b,1\n' >measured.csv

@@ -104,6 +104,13 @@ double cf_clash_eviction(const double *reused, size_t n, const double *interferi
     return sum / (double)n;
 }
 
+/* Whether n values differ by more than rounding, by the sum of their squared distances from the
+   mean. */
+static int differ(double squares, size_t n, double mean)
+{
+    return squares > 1e-18 * (double)n * mean * mean;
+}
+
 double cf_clash_correlation(const double *x, const double *y, size_t n)
 {
     double xx = 0, yy = 0, xy = 0, mx, my;
@@ -117,5 +124,5 @@ double cf_clash_correlation(const double *x, const double *y, size_t n)
         yy += (y[i] - my) * (y[i] - my);
         xy += (x[i] - mx) * (y[i] - my);
     }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+    return differ(xx, n, mx) && differ(yy, n, my) ? xy / sqrt(xx * yy) : NAN;
 }
