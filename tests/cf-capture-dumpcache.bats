@@ -168,11 +168,24 @@ END
 END
     run -0 bash -c "cf-capture-dumpcache -q --sets 2 --ways 2 p.csv | cf-cat --csv --table line"
     is 'snapshot,level,set,way,state,addr,pid,phys
-1,2,0,0,0,0x0,0,0x0
 1,2,1,0,0,0x5000020040,7,0x0
-1,2,1,1,0,0x0,0,0x80000040'
+1,2,1,1,0,0x0,0,0x80000040
+1,2,0,0,0,0x0,0,'
     run -0 bash -c "cf-capture-dumpcache -q --keep-pids --sets 2 --ways 2 p.csv | cf-cat --csv --table line"
     has '1,2,1,1,0,0x0,7,0x80000040'
+}
+
+@test "a line of nobody has no address, which is not physical address 0: it is never the same line" {
+    printf '00000,0x000000001000\n99999,0x007f12345000\n' >one.csv
+    printf '00000,0x000000001000\n99999,0x007f67890000\n' >two.csv
+    cf-capture-dumpcache -q --addresses page --sets 2 --ways 1 -o d.cf one.csv two.csv
+    run -0 --separate-stderr cf-sets d.cf
+    is 'snapshot,time_snapshots,level,pid,name,active_lines,reused_lines,active_quota,reused_quota
+1,1,2,0,[unknown],2,0,1.000000000,0.000000000
+2,2,2,0,[unknown],2,1,1.000000000,0.500000000'
+    has '2 lines have no address: they do not count as reused' "$stderr"
+    run -1 cf-diff -q d.cf
+    has '2 lines have neither a physical nor a virtual address'
 }
 
 @test "full virtual addresses are taken as they are" {

@@ -31,7 +31,15 @@ static int mapped(void *arg, uint32_t pid, uint64_t addr)
 
 /* ---- a snapshot goes out ---- */
 
-static int write_lines(struct cf_dumpcache *m, unsigned level)
+/* What the tool's own forms say neither address of; those that name set and way have the physical
+   one. */
+static int nameless(const struct cf_dumpcache *m, const struct cf_entries_line *l)
+{
+    return !m->placed && !l->phys && !l->addr;
+}
+
+/* The lines with an address, or those without. */
+static int write_some(struct cf_dumpcache *m, unsigned level, int without, int have_phys)
 {
     enum { BATCH = 4096 };
     static uint64_t phys[BATCH], addr[BATCH];
@@ -40,27 +48,34 @@ static int write_lines(struct cf_dumpcache *m, unsigned level)
     struct cf_values v[8] = {
         {CF_SNAP, NULL, m->number}, {CF_LEVEL, NULL, level}, {CF_SET, set, 0}, {CF_WAY, way, 0},
         {CF_STATE, state, 0},       {CF_ADDR, addr, 0},      {CF_PID, pid, 0}, {CF_PHYS, phys, 0}};
+
+    for (uint32_t i = 0, n = 0; i < m->found_count; n = 0) {
+        for (; i < m->found_count && n < BATCH; i++) {
+            const struct cf_entries_line *l = &m->found[i];
+
+            if (nameless(m, l) != without)
+                continue;
+            phys[n] = l->phys;
+            addr[n] = l->addr;
+            set[n] = l->set;
+            way[n] = l->way;
+            pid[n] = l->pid;
+            state[n++] = l->state;
+        }
+        if (n && cf_writer_rows(m->out, CF_LINE, n, v, have_phys ? 8 : 7, NULL) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A column phys without a value would make all lines look like one, that of address 0. */
+static int write_lines(struct cf_dumpcache *m, unsigned level)
+{
     int have_phys = 0;
 
     for (uint32_t i = 0; i < m->found_count; i++)
         have_phys |= m->found[i].phys != 0;
-    for (uint32_t from = 0, n; from < m->found_count; from += n) {
-        n = m->found_count - from < BATCH ? m->found_count - from : BATCH;
-        for (uint32_t i = 0; i < n; i++) {
-            const struct cf_entries_line *l = &m->found[from + i];
-
-            phys[i] = l->phys;
-            addr[i] = l->addr;
-            set[i] = l->set;
-            way[i] = l->way;
-            pid[i] = l->pid;
-            state[i] = l->state;
-        }
-        /* A column phys without a value would make all lines look like one. */
-        if (cf_writer_rows(m->out, CF_LINE, n, v, have_phys ? 8 : 7, NULL) != 0)
-            return -1;
-    }
-    return 0;
+    return write_some(m, level, 0, have_phys) != 0 ? -1 : write_some(m, level, 1, 0);
 }
 
 static int by_place(const void *a, const void *b)
