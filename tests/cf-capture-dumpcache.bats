@@ -229,6 +229,26 @@ END
 1,1,1,1,132,0x0,0,0xfe120040
 1,2,0,0,133,0x0,91,0xfe120000
 1,2,1,0,6,0x0,91,0xfe120040'
+    # mappings are those of all its levels; a level that comes again is another snapshot
+    echo '00400000-00401000 r-xp 00000000 08:01 7 /bin/a' >fork/91-1.txt
+    cp fork/91-1.txt fork/91-2.txt
+    cat fork/cachedump.1.0002.csv >>fork/cachedump.1.0001.csv
+    dump -q -o f.cf fork
+    run -0 rows snapshot f.cf
+    is 'snapshot,time,mode,level,sets,ways
+1,1,11,1,2,2
+2,2,11,1,2,2
+2,2,11,2,2,2
+3,3,11,1,2,2
+3,3,11,2,2,2'
+    run -0 --separate-stderr bash -c "cf-occupancy -q --level 1 f.cf | cut -d, -f1,4-"
+    is 'snapshot,pid,name,lines,share
+1,91,a,2,0.500000
+1,0,[unknown],1,0.250000
+2,91,a,2,0.500000
+2,0,[unknown],1,0.250000
+3,91,a,2,0.500000
+3,0,[unknown],1,0.250000'
 }
 
 @test "the text of ramindex: the first level; a snapshot ends where a place comes again" {

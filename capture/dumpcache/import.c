@@ -118,27 +118,28 @@ static uint32_t power_above(uint32_t n)
 
 static int write_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file *f)
 {
-    const int further = f->level && f->folder && m->number && m->last_folder == f->folder &&
-                        m->last_number == f->number; /* level of the same snapshot */
     const unsigned level = m->placed ? m->placed_level : m->level ? m->level : 2;
+    /* a level of the same snapshot */
+    const int further = f->level && f->folder && m->number && m->last_folder == f->folder &&
+                        m->last_number == f->number && level > m->last_level;
     unsigned mode = m->mode;
     uint64_t time;
-    int maps = 0;
 
     m->all++;
     m->number += !further;
     m->last_folder = f->folder;
     m->last_number = f->number;
+    m->last_level = level;
     time = m->number * (m->period ? m->period : 1);
-    if (f->folder && !further)
-        maps = cf_dumpcache_maps(m, f->folder, f->number, time);
-    if (maps < 0)
+    if (!further)
+        m->last_maps = f->folder ? cf_dumpcache_maps(m, f->folder, f->number, time) : 0;
+    if (m->last_maps < 0)
         return -1;
     if (m->placed)
         qsort(m->found, m->found_count, sizeof *m->found, by_place);
     else
         mode |= understand(m);
-    mode |= maps ? CF_MODE_LAYOUT : 0;
+    mode |= m->last_maps ? CF_MODE_LAYOUT : 0;
 
     const struct cf_values v[] = {
         {CF_SNAP, NULL, m->number},

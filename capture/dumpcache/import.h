@@ -77,6 +77,8 @@ struct cf_dumpcache {
     /* of the snapshot before: its file */
     int last_folder;
     uint64_t last_number;
+    unsigned last_level;
+    int last_maps; /* mappings were read with it */
     struct cf_entries_count count;
 };
 
