@@ -48,6 +48,22 @@ probed() {
     ! grep -q '^size,1,.*,[0-9]' rows || fail "misses that nobody counted"
 }
 
+@test "by time the latency of a level that is smaller than the window is that of what it serves alone" {
+    cat >m.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1, size: 48KiB, ways: 12, policy: fifo}
+  - {name: L2, size: 64KiB, ways: 8, policy: random}
+latency: {L1: 1, L2: 31, memory: 278}
+END
+    cf-capture-probe -q --by time --quick --on ./m.yaml -o p.cf
+    probed p.cf experiment level parameter accesses misses time | awk -F, '
+        $1 == "latency" && $2 == 2 { found = $3 == 98304 && $4 > 0 && $6 == 31 * $4 && !$5 }
+        END { exit !found }' || fail "$(probed p.cf experiment level parameter accesses misses time)"
+    run -0 bash -c "cf-infer -q --compare ./m.yaml p.cf | grep ^L2,latency"
+    is 'L2,latency,31,31,,1.0000,31,equal,'
+}
+
 @test "size by search takes at most a twentieth of the accesses of 1 KiB steps, for 8 MiB" {
     cat >m.yaml <<'END'
 line_size: 64

@@ -51,14 +51,14 @@ static uint32_t add_beyond(struct probe *p, unsigned level, uint64_t bytes)
     return p->nodes.count > MANY ? 1 : ROUNDS;
 }
 
-/* Of the accesses that were timed those alone that no level before served. */
-static void beyond_alone(const struct probe *p, unsigned level, struct cf_measured *m)
+/* Of the accesses that were timed those alone that the level served: none of a level before it, nor
+   of one behind it, which has what of the window does not fit. */
+static void served_alone(const struct probe *p, unsigned level, struct cf_measured *m)
 {
     m->accesses = m->misses = m->time = 0;
     for (size_t i = 0; i < p->nodes.count; i++)
-        if (p->ticks[i] > probe_limit(p, level - 1)) {
+        if (p->ticks[i] > probe_limit(p, level - 1) && p->ticks[i] <= probe_limit(p, level)) {
             m->accesses++;
-            m->misses += p->ticks[i] > probe_limit(p, level);
             m->time += p->ticks[i];
         }
 }
@@ -86,7 +86,7 @@ int probe_has_level(struct probe *p, unsigned level)
                 least = p->ticks[i];
         p->level[level - 1].ticks = least;
         all = m;
-        beyond_alone(p, level, &m);
+        served_alone(p, level, &m);
         probe_emit(p, "latency", bytes, m.accesses ? level : 0, m.accesses ? &m : &all);
         return least < p->memory_ticks;
     }
