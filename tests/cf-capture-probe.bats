@@ -162,6 +162,25 @@ level() {
     cf-capture-probe -q --quick --on ./m.yaml -o p.cf
 }
 
+@test "a machine whose lines are shorter than what patterns tell apart is refused, but for instructions" {
+    local i
+    for i in 4 8; do
+        printf 'line_size: %s\nlevels:\n  - {name: L1, size: 1KiB, ways: 2}\n' $i >m$i.yaml
+    done
+    run -2 cf-capture-probe -q --on ./m4.yaml -o p.cf
+    has 'lines of 4 bytes of L1 cannot be told apart: at least 16'
+    run -2 cf-capture-probe -q --on ./m8.yaml -o p.cf
+    [[ ! -e p.cf ]]
+    cat >m16.yaml <<'END'
+line_size: 16
+levels:
+  - {name: L1I, kind: instruction, size: 1KiB, ways: 2, line_size: 8}
+  - {name: L1D, kind: data, size: 1KiB, ways: 2}
+END
+    run -0 bash -c "cf-capture-probe -q --quick --on ./m16.yaml | cf-infer -q --compare ./m16.yaml"
+    has L1,line_size,16,16,16,1.0000,16,equal
+}
+
 @test "noise: an inclusive level of fewer ways hides none of those before it" {
     for l in '8KiB 8 16KiB 4' '4KiB 4 8KiB 2'; do
         read -r size ways next next_ways <<<"$l"

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -22,6 +23,7 @@
 #include "capture/base/cf_command.h"
 #include "capture/probe/bench/model.h"
 #include "formats/base/cf_suite.h"
+#include "formats/machine/cf_machine.h"
 
 enum {
     PROGRAMS = 2,
@@ -308,12 +310,26 @@ static int start(struct cf_model *k, unsigned number, const char *name, int in)
     return ends[0];
 }
 
+/* Nodes of a pattern stand CF_NODE apart: lines between two of them would be overlooked. */
+static void check_lines(const struct cf_tool *t, const char *name)
+{
+    struct cf_machine *m = cf_tool_machine(t, name);
+
+    for (uint32_t i = 0; i < m->levels; i++)
+        if (m->level[i].kind != CF_INSTRUCTION_CACHE && m->level[i].line < CF_NODE)
+            cf_die(t, CF_EXIT_USAGE,
+                   "--on %s: lines of %" PRIu32 " bytes of %s cannot be told apart: at least %d",
+                   name, m->level[i].line, m->level[i].name, CF_NODE);
+    cf_machine_free(m);
+}
+
 struct cf_model *cf_model_new(struct cf_tool *t, const struct model_options *o)
 {
     struct cf_model *k = cf_tool_room(t, 1, sizeof *k);
     struct cf_header h = {.clock_unit = (char *)"cycles", .source = (char *)"cf-capture-probe"};
     int ends[2], back;
 
+    check_lines(t, o->machine);
     k->tool = t;
     k->o = *o;
     k->bench = (struct cf_bench){.self = k, .forget = forget, .run = run, .size = o->size};
