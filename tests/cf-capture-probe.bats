@@ -197,6 +197,17 @@ END
     done
 }
 
+@test "noise: lines longer than a page stand within the buffer, too" {
+    local seed
+    printf 'line_size: 8192\nlevels:\n  - {name: L1, size: 64KiB, ways: 2}\n' >m.yaml
+    for seed in 1 2 3; do
+        cf-capture-probe -q --on ./m.yaml --noise --seed $seed -o p.cf
+        run -0 cf-infer -q --compare ./m.yaml p.cf
+        has L1,line_size,8192,8192,8192
+        has L1,size,65536,65536,65536,1.0000,65536,equal
+    done
+}
+
 @test "noise: where what leaves the first level shares all sets of the second, no part of its ways is told" {
     local l size ways policy next next_ways line
     for l in '8KiB 1 bit-plru 48KiB 12 128' '32KiB 4 random 128KiB 16 64' '48KiB 2 srrip 128KiB 16 128'; do

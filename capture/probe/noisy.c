@@ -152,10 +152,12 @@ static void show(struct probe *p, unsigned level, const struct conflict_seen *s,
     emit(p, "line", begin, level, row, ROWS);
 }
 
-/* The last line of some page. */
+/* The last line of some page, or one that is longer than that. */
 static uint64_t place_of(struct probe *p, uint64_t line)
 {
-    return somewhere(p, PAGE) + PAGE - line;
+    const uint64_t bytes = line > PAGE ? line : PAGE;
+
+    return somewhere(p, bytes) + bytes - line;
 }
 
 /* Trials without one of the lines, which must not evict: of a part of the ways' bytes twice as many
