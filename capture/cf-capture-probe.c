@@ -155,6 +155,7 @@ static void write_row(void *arg, const struct probe_row *row)
     k->spoilt += row->m.spoilt != 0;
     if (k->o.only && !(k->o.only >> number & 1))
         return;
+    k->written++;
     if (row->m.has_misses)
         c[n++] = (struct cf_values){CF_MISSES, NULL, row->m.misses};
     if (row->m.time)
@@ -241,6 +242,8 @@ static int measure(struct capture *k, struct cf_model *model)
     k->none = status == CF_EXIT_OK && !p->error && !p->levels;
     if (k->none) /* the rows are whole all the same: who infers from them says what is missing */
         cf_warn(&k->tool, "no cache was found: see the rows");
+    else if (k->rows && !k->written)
+        cf_warn(&k->tool, "--only: none of these experiments was measured: there are no rows");
     if (status || p->error)
         cf_writer_cut(k->writer);
     return status;

@@ -91,6 +91,10 @@ END
     cf-capture-probe -q --only block,size --on atom-d525 >p.cf
     run -0 bash -c "cf-cat --csv --table probe --columns experiment p.cf | tail -n +2 | sort -u"
     is $'block\nsize'
+    run -0 --separate-stderr bash -c "cf-capture-probe --only tlb,latency --on atom-d525 | cf-cat --csv --table probe"
+    has '--only: none of these experiments was measured: there are no rows' "$stderr"
+    run -0 --separate-stderr cf-capture-probe --quick --only pair --on atom-d525 -o p.cf
+    [[ -z $stderr ]]
     cf-capture-probe -q --quick --seed 7 --on atom-d525 | cf-cat --csv --table probe >a
     cf-capture-probe -q --quick --seed 7 --on atom-d525 | cf-cat --csv --table probe >b
     same a b

@@ -35,6 +35,7 @@ struct capture {
     struct cf_here *ordinary;     /* the same in ordinary pages, or NULL */
     int none;                     /* no cache was found */
     uint64_t began, rows, spoilt; /* began: nanoseconds of CLOCK_MONOTONIC */
+    uint64_t written;             /* rows that --only leaves */
     double done, all; /* share that was done, and nanoseconds that all take by it; 0: unknown */
     uint32_t id[EXPERIMENTS_MOST]; /* of the names in the stream */
 };
