@@ -188,6 +188,14 @@ END
     has '2 lines have neither a physical nor a virtual address'
 }
 
+@test "a cache of less than a page a way: that the place in the page is not known is said" {
+    printf '00007,0x005000010000\n00007,0x005000020000\n' >one.csv
+    run -0 --separate-stderr cf-capture-dumpcache --sets 2 --ways 1 -o d.cf one.csv
+    has '2 lines have the first address that they may have in their page' "$stderr"
+    run -0 --separate-stderr cf-capture-dumpcache --sets 2 --ways 1 --line-size 2048 -o d.cf one.csv
+    [[ -z $stderr ]]
+}
+
 @test "full virtual addresses are taken as they are" {
     printf '00007,0x005000010008\n00007,0x005000123040\n' >f.csv
     run -0 bash -c "cf-capture-dumpcache -q --sets 2 --ways 1 f.csv | cf-cat --csv --table line"

@@ -171,11 +171,13 @@ uint32_t cf_entries_lines(const struct cf_entries *e, struct cf_entries_line *li
         } else {
             l->addr = a->addr;
             l->pid = a->pid;
-            if (kind == ADDRESSES_PAGE && page_aligned(a->addr))
+            if (kind == ADDRESSES_PAGE && page_aligned(a->addr)) {
                 l->addr |= place(e, set);
-            else
+                count->placeless += (uint64_t)e->sets * e->line < PAGE_BYTES;
+            } else {
                 count->unfit += !(kind == ADDRESSES_PAGE ? in_set_unresolved(e, a->addr, set)
                                                          : in_page(e, a->addr, set));
+            }
         }
         if (l->pid == PID_UNKNOWN)
             l->pid = 0;

@@ -56,11 +56,12 @@ struct cf_entries_line {
 };
 
 struct cf_entries_count {
-    uint32_t stale;    /* left out */
-    uint32_t doubtful; /* two entries of a set name one line, and which is old cannot be known */
-    uint32_t same;     /* equal to what stood there in the snapshot before */
-    uint32_t unfit;    /* address fits neither the set nor the kind of address */
-    uint32_t guessed;  /* might be virtual or physical by all that is known */
+    uint32_t stale;     /* left out */
+    uint32_t doubtful;  /* two entries of a set name one line, and which is old cannot be known */
+    uint32_t same;      /* equal to what stood there in the snapshot before */
+    uint32_t unfit;     /* address fits neither the set nor the kind of address */
+    uint32_t placeless; /* their place in the page does not follow from their set */
+    uint32_t guessed;   /* might be virtual or physical by all that is known */
 };
 
 /* Fills `lines` (room for sets times ways), returns how many. */

@@ -317,6 +317,11 @@ static void report(struct cf_dumpcache *m)
     }
     if (m->tool->quiet)
         return;
+    if (c->placeless)
+        cf_warn(m->tool,
+                "%u lines have the first address that they may have in their page: of a cache of "
+                "less than %d bytes a way, its lines share sets, and may be taken for each other",
+                c->placeless, PAGE_BYTES);
     if (c->stale || c->doubtful)
         cf_warn(m->tool,
                 "%u entries left out that an older snapshot has left behind, %u that may be so "
