@@ -1200,5 +1200,11 @@ END
     run -2 cf-capture-snapshot --cache l3 -- true
     run -2 cf-capture-snapshot --own-cpu 1024 -- true
     run -2 cf-capture-snapshot --cache l2:1024 -- true
+    run -2 cf-capture-snapshot --owners first -- true
+    has '--owners: lines have none without --resolve'
+    run -2 cf-capture-snapshot -t --thrash 4 -- true
+    has '--thrash: with --transparent the cache is left alone'
+    run -2 cf-capture-snapshot -am -n 1
+    has '--maps: is of programs, and none is given'
     run -3 cf-capture-snapshot -e write:a -e write:b -e write:c -e write:d -e write:e -- true
 }

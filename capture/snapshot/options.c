@@ -215,18 +215,18 @@ void cf_snapshot_options(struct cf_snapshot_options *o, struct cf_observed *obse
 {
     struct cf_tool *t = observed->tool;
     const char *cpu = NULL, *sched = NULL;
-    int probing = 0, events = 0;
+    int probing = 0, events = 0, owners = 0, thrash = 0;
     const struct cf_option table[] = {
         {"period", 'p', CF_CALL(take_time, &o->period_ns)},
         {"event", 'e', CF_CALL(take_event, o), .given = &events},
         {"count", 'n', CF_NUMBER(&o->count, 1, UINT32_MAX / 2)},
         {"delay", 'd', CF_CALL(take_time, &o->delay_ns)},
         {"transparent", 't', CF_FLAG(&o->transparent)},
-        {"thrash", 0, CF_NUMBER(&o->thrash, 0, 1024)},
+        {"thrash", 0, CF_NUMBER(&o->thrash, 0, 1024), .given = &thrash},
         {"asynchronous", 'a', CF_FLAG(&o->asynchronous)},
         {"maps", 'm', CF_FLAG(&o->maps)},
         {"resolve", 'r', CF_FLAG(&o->resolve)},
-        {"owners", 0, CF_WORD(&o->owners, "observed first all", 0)},
+        {"owners", 0, CF_WORD(&o->owners, "observed first all", 0), .given = &owners},
         {"twice", '2', CF_FLAG(&o->twice)},
         {"cpu", 'c', CF_TEXT(&cpu)},
         {"sched", 's', CF_TEXT(&sched)},
@@ -253,6 +253,12 @@ void cf_snapshot_options(struct cf_snapshot_options *o, struct cf_observed *obse
         o->period_ns = 5000000;
     split(t, observed, argv);
     check(t, o, observed);
+    if (owners && !o->resolve)
+        cf_die(t, CF_EXIT_USAGE, "--owners: lines have none without --resolve");
+    if (thrash && o->transparent)
+        cf_die(t, CF_EXIT_USAGE, "--thrash: with --transparent the cache is left alone");
+    if (o->maps && !observed->commands)
+        cf_die(t, CF_EXIT_USAGE, "--maps: is of programs, and none is given");
     if (cpu)
         each(t, observed, "--cpu", (char *)cpu, parse_cpu);
     if (sched)
