@@ -211,6 +211,9 @@ END
     printf 'snapshot,level,phys,pid\n' | stream none.cf -t line --with snapshot=snapshots.csv
     run -1 --separate-stderr cf-clash none.cf
     has 'no lines of a program' "$stderr"
+    printf 'snapshot,active_quota,reused_quota\n1,0,0\n2,0,0\n' >zeros.csv
+    run -1 --separate-stderr cf-clash zeros.csv
+    has 'zeros.csv: no lines of a program in any snapshot' "$stderr"
     head -c 300 t.cf >cut.cf
     run -1 --separate-stderr cf-clash t.cf cut.cf
     has 'cut.cf' "$stderr"

@@ -28,13 +28,22 @@ static void add_point(const struct clash *c, struct profile *p, double active, d
     p->reused[p->count++] = reused;
 }
 
+/* A program that is never in the cache says nothing. */
+static void need_lines(struct clash *c, const struct profile *p, const char *file)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->active[i] > 0)
+            return;
+    cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no lines of a program in any snapshot", file);
+}
+
 /* ---- streams ---- */
 
 static void use_census(struct clash *c, struct profile *p, const struct cf_census *census,
                        const char *file)
 {
     const struct cf_census_cell *cell = census->cell;
-    size_t points = 0, without = 0, transparent = 0, empty = 0, others = 0;
+    size_t points = 0, without = 0, transparent = 0, others = 0;
     const struct cf_census_snapshot *s = census->snapshot;
     uint8_t level = 0;
     int known = 0;
@@ -64,7 +73,6 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
             active += one->lines;
             reused += one->reused;
         }
-        empty += !active;
         if (room)
             add_point(c, p, (double)active / (double)room, (double)reused / (double)room);
     }
@@ -82,8 +90,7 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
         cf_warn(&c->tool,
                 "%s: %zu of %zu snapshots are transparent: the metrics are for flush mode", file,
                 transparent, points);
-    if (!p->count || empty == p->count)
-        cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no lines of a program in any snapshot", file);
+    need_lines(c, p, file);
 }
 
 void read_stream(struct clash *c, struct profile *p, char *file)
@@ -208,6 +215,8 @@ void read_profile(struct clash *c, struct profile *p, const char *file)
     free(a.unknown.reused);
     if (!p->count)
         cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no snapshots", file);
+    else
+        need_lines(c, p, file);
     if (a.shared && !c->tool.quiet)
         cf_warn(&c->tool,
                 "%s: quotas of several processes are added: a line that two of them map counts "
