@@ -127,6 +127,7 @@ int main(int argc, char **argv)
     f.order.samples = &f.samples;
     f.order.most = hold;
     f.order.owner = perf_aux_owner;
+    f.order.task = perf_state_task;
     f.order.arg = &f;
     f.in.idle = idle;
     f.in.arg = &f;

@@ -88,6 +88,14 @@ by_us() {
 123456788000,4242,map,0x400000,0x402000,0,5,/opt/demo app,build-id:a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3'
 }
 
+@test "a child that took a name on another CPU, whose records stand before those of its begin" {
+    make_perf_data intel little file 5 1 child >m.data
+    cf-capture perf-data -o m.cf m.data
+    run -0 bash -c 'cf-cat --csv --table task m.cf | grep 4250'
+    is '123456788001,4250,4250,4242,begin,demo app
+123456788002,4250,4250,0,name,child'
+}
+
 @test "what is lost or throttled is counted and reported" {
     make_perf_data amd little file 50 1 lost >m.data
     run -0 --separate-stderr cf-capture perf-data -o m.cf m.data

@@ -104,7 +104,8 @@ static void send_states(struct perf_order *o, uint64_t up_to)
         /* What was there when perf began has time 0, wherever it stands. */
         if (k[i].time > o->state_sent)
             o->state_sent = k[i].time;
-        send_state(o, &o->state[k[i].at], o->state_sent);
+        if (o->state[k[i].at].table != CF_TASK || o->task(o->arg, &o->state[k[i].at]))
+            send_state(o, &o->state[k[i].at], o->state_sent);
         o->state[k[i].at].table = 0;
     }
     for (size_t i = 0; i < o->states; i++)

@@ -24,8 +24,9 @@ struct perf_state {
     uint64_t time;
     unsigned table;
     uint32_t pid, tid, parent, cpu;
+    uint32_t maker;        /* of a thread that is forked: that of `parent` whose name it has */
     uint32_t label, build; /* numbers of the writer's strings */
-    uint8_t op, perms;
+    uint8_t op, perms, forked;
     uint64_t start, end, offset;
     uint64_t count; /* of what was lost */
 };
@@ -37,6 +38,8 @@ struct perf_order {
     size_t most;
     /* Completes a sample that is unowned, before it is handed on, or NULL. */
     void (*owner)(void *arg, struct cf_sample *sample);
+    /* Completes a row of table task, in the order of time: 0 where it is to be left out. */
+    int (*task)(void *arg, struct perf_state *state);
     void *arg;
     int unrounded;            /* samples come long after their time: rounds say nothing of them */
     struct cf_sample *sample; /* held */

@@ -45,18 +45,26 @@ static struct perf_thread *find_thread(struct perf_file *f, uint32_t pid, uint32
     return place;
 }
 
-static void put_task(struct perf_file *f, uint64_t time, const struct perf_thread *t, unsigned op,
-                     uint32_t parent)
+int perf_state_task(void *file, struct perf_state *s)
 {
-    const struct perf_state s = {.time = time,
-                                 .table = CF_TASK,
-                                 .pid = t->pid,
-                                 .tid = t->tid,
-                                 .parent = parent,
-                                 .label = t->label,
-                                 .op = (uint8_t)op};
+    struct perf_file *f = file;
+    const uint32_t label = s->forked ? find_thread(f, s->parent, s->maker)->label : s->label;
+    struct perf_thread *t = find_thread(f, s->pid, s->tid);
 
-    perf_order_state(&f->order, &s);
+    if (s->op == CF_EXIT) {
+        s->label = t->label;
+        t->alive = 0;
+        return 1;
+    }
+    if (s->forked && t->alive)
+        return 0;
+    if (s->parent == s->pid)
+        s->parent = 0;
+    if (!t->alive)
+        s->op = CF_BEGIN;
+    s->label = t->label = label;
+    t->alive = 1;
+    return 1;
 }
 
 /* A text of the record from byte `from` on, up to a zero; what has none is cut at `to`. */
@@ -70,46 +78,38 @@ static const char *text_in(struct perf_file *f, const uint8_t *record, size_t fr
 static int comm(struct perf_file *f, const uint8_t *record, size_t end, uint64_t time)
 {
     const int exec = perf_u16(&f->events, record + 4) & PERF_RECORD_MISC_COMM_EXEC;
-    struct perf_thread *t;
+    struct perf_state s = {.time = time, .table = CF_TASK, .op = exec ? CF_BEGIN : CF_NAMED};
     char *name;
 
     if (end < 17)
         return -1;
-    t = find_thread(f, perf_u32(&f->events, record + 8), perf_u32(&f->events, record + 12));
-    t->label = cf_writer_string(f->out, text_in(f, record, 16, end, &name));
+    s.pid = perf_u32(&f->events, record + 8);
+    s.tid = perf_u32(&f->events, record + 12);
+    s.label = cf_writer_string(f->out, text_in(f, record, 16, end, &name));
     free(name);
-    perf_aux_thread(f, t->pid, t->tid, time);
-    put_task(f, time, t, exec || !t->alive ? CF_BEGIN : CF_NAMED, 0);
-    t->alive = 1;
+    perf_aux_thread(f, s.pid, s.tid, time);
+    perf_order_state(&f->order, &s);
     return 0;
 }
 
 static int fork_or_exit(struct perf_file *f, unsigned type, const uint8_t *record, size_t end)
 {
     const struct perf_events *e = &f->events;
-    struct perf_thread *t;
-    uint32_t pid, parent, label = 0;
-    uint64_t time;
+    struct perf_state s = {.table = CF_TASK, .op = CF_EXIT};
 
     if (end < 32)
         return -1;
-    pid = perf_u32(e, record + 8);
-    parent = perf_u32(e, record + 12);
-    time = perf_u64(e, record + 24);
-    if (!f->timed)
-        time = f->now;
-    if (type == PERF_RECORD_FORK)
-        label = find_thread(f, parent, perf_u32(e, record + 20))->label;
-    t = find_thread(f, pid, perf_u32(e, record + 16));
-    if (type == PERF_RECORD_EXIT) {
-        put_task(f, time, t, CF_EXIT, 0);
-        t->alive = 0;
-    } else if (!t->alive) {
-        t->label = label;
-        perf_aux_thread(f, t->pid, t->tid, time);
-        put_task(f, time, t, CF_BEGIN, parent == pid ? 0 : parent);
-        t->alive = 1;
+    s.pid = perf_u32(e, record + 8);
+    s.tid = perf_u32(e, record + 16);
+    s.time = f->timed ? perf_u64(e, record + 24) : f->now;
+    if (type == PERF_RECORD_FORK) {
+        s.op = CF_BEGIN;
+        s.forked = 1;
+        s.parent = perf_u32(e, record + 12);
+        s.maker = perf_u32(e, record + 20);
+        perf_aux_thread(f, s.pid, s.tid, s.time);
     }
+    perf_order_state(&f->order, &s);
     return 0;
 }
 
@@ -189,7 +189,7 @@ int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record, s
         return -1;
     end = bytes - perf_record_tail(v);
     time = perf_record_time(f, v, record, bytes);
-    if (f->threads == THREADS_MOST)
+    if (f->threads >= THREADS_MOST)
         return -1;
     switch (type) {
     case PERF_RECORD_LOST:

@@ -9,7 +9,7 @@
  * inject makes them). ENDIAN is little or big, FORM file or pipe. Samples of two CPUs stand in
  * rounds, one CPU after the other, as perf copies them. FAULT: lost (records of loss), strange
  * (records, sample fields and bits of data_src of newer kernels), frequency, late (no rounds, and
- * one CPU behind the other).
+ * one CPU behind the other), child (one whose name stands before its begin).
  */
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -114,6 +114,26 @@ static void put_start(struct buffer *b, const struct event *e, uint64_t time)
     put(b, PID, 4);
     put(b, time, 8);
     put_id(b, time, e);
+    end(b, at);
+}
+
+/* A child's name, which it took on another CPU: before the records of the CPU that it began on. */
+static void put_child(struct buffer *b, const struct event *e, uint64_t time)
+{
+    size_t at = begin(b, PERF_RECORD_COMM, 0);
+
+    put(b, PID + 8, 4);
+    put(b, PID + 8, 4);
+    put_text(b, "child");
+    put_id(b, time + 2, e);
+    end(b, at);
+    at = begin(b, PERF_RECORD_FORK, 0);
+    put(b, PID + 8, 4);
+    put(b, PID, 4);
+    put(b, PID + 8, 4);
+    put(b, PID, 4);
+    put(b, time + 1, 8);
+    put_id(b, time + 1, e);
     end(b, at);
 }
 
@@ -340,6 +360,8 @@ int main(int argc, char **argv)
     if (pipe_form)
         put_pipe_events(&all, e, events);
     put_start(&records, e, UINT64_C(123456788000));
+    if (strcmp(fault, "child") == 0)
+        put_child(&records, e, UINT64_C(123456788000));
     put_faults(&records, e, UINT64_C(123456788000));
     put_samples(&records, argv[1], e, events, samples);
     put_exit(&records, e, UINT64_C(123456789000) + 1000 * (uint64_t)samples, PID + 1);
