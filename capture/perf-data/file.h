@@ -49,6 +49,7 @@ struct perf_file {
     struct cf_bytes plain; /* decompressed, from the first record that is not whole */
     struct perf_aux aux;
     uint64_t records, lost, lost_samples, throttled, strangers, unknown;
+    uint64_t counted; /* records that perf says at its end that the kernel lost */
 };
 
 /* Reads the head up to the first record: 0, or -1 where it is no such file (reported). */
@@ -95,5 +96,8 @@ int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record,
 /* Completes a row of table task by those before it: 0 where it is to be left out. The records of
    one CPU stand before those of another, so that only here they are in the order of time. */
 int perf_state_task(void *file, struct perf_state *s);
+
+/* No record comes any more: a row of what was lost behind the last of a ring. */
+void perf_state_end(struct perf_file *f);
 
 #endif

@@ -365,5 +365,6 @@ void perf_file_records(struct perf_file *f)
                 "%s: ends without the end of a round, which perf record writes last: unless perf "
                 "inject wrote it, it may have been cut off",
                 f->in.name);
+    perf_state_end(f);
     perf_order_end(&f->order);
 }

@@ -10,7 +10,11 @@
 #include "file.h"
 
 /* Later than the oldest header that the suite is built with. */
-enum { MISC_MMAP_BUILD_ID = 1 << 14, THREADS_MOST = 1 << 24 };
+enum {
+    MISC_MMAP_BUILD_ID = 1 << 14,
+    MISC_LOST_SAMPLES_BPF = 1 << 15, /* perf's: a program of the user left them out */
+    THREADS_MOST = 1 << 24
+};
 
 static struct perf_thread *place_of(const struct perf_file *f, uint32_t pid, uint32_t tid)
 {
@@ -165,18 +169,37 @@ static int lost(struct perf_file *f, unsigned type, const uint8_t *record, size_
         f->throttled++;
     else
         s.count = perf_u64(&f->events, record + at);
-    if (records)
-        f->lost += s.count;
-    else if (!throttled)
-        f->lost_samples += s.count;
     if (v->sample_id_all && v->sample_type & PERF_SAMPLE_TID) {
         s.pid = perf_u32(&f->events, tail);
         s.tid = perf_u32(&f->events, tail + 4);
     }
+    if (!records && !throttled && !s.pid && (!f->timed || s.time == 0)) {
+        /* perf's own, of the kernel's counters when it ends: they have counted what is lost by LOST
+           as well */
+        if (!(perf_u16(&f->events, record + 4) & MISC_LOST_SAMPLES_BPF))
+            f->counted += s.count;
+        return 0;
+    }
+    if (records)
+        f->lost += s.count;
+    else if (!throttled)
+        f->lost_samples += s.count;
     (void)!perf_record_cpu(f, v, record, end + perf_record_tail(v), &s.cpu); /* else it is 0 */
     s.label = cf_writer_string(f->out, throttled ? "throttled" : "lost");
     perf_order_state(&f->order, &s);
     return 0;
+}
+
+void perf_state_end(struct perf_file *f)
+{
+    struct perf_state s = {.time = f->order.newest, .table = CF_LOST};
+
+    if (f->counted <= f->lost)
+        return;
+    s.count = f->counted - f->lost;
+    s.label = cf_writer_string(f->out, "lost");
+    f->lost = f->counted;
+    perf_order_state(&f->order, &s);
 }
 
 int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record, size_t bytes)

@@ -164,6 +164,15 @@ static void put_faults(struct buffer *b, const struct event *e, uint64_t time)
         put(b, 5, 8);
         put_id(b, time, e);
         end(b, at);
+        for (unsigned misc = 0; misc <= 1 << 15; misc += 1 << 15) { /* perf's own, at its end */
+            at = begin(b, PERF_RECORD_LOST_SAMPLES, (uint16_t)misc);
+            put(b, 9, 8);
+            put(b, 0, 8);
+            put(b, 0, 8);
+            put(b, 0, 8);
+            put(b, e->id, 8);
+            end(b, at);
+        }
         at = begin(b, PERF_RECORD_THROTTLE, 0);
         put(b, time, 8);
         put(b, e->id, 8);
