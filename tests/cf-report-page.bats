@@ -191,8 +191,9 @@ END
     [[ $(for i in 0 1 2 3; do value shared_lines.$i.tid; done | sort -u | wc -l) == 4 ]]
     equal thread_count 5
     equal shared_lines_more 0
-    run -0 cf-report -q --top 1 -m ./four.yaml share.cf
+    run -0 --separate-stderr cf-report -q --top 1 -m ./four.yaml share.cf
     has '  and 2 more rows, of 1 lines in all'
+    [[ -z $stderr ]] # nor from the programs that take part
     page -m ./four.yaml apart.cf
     (($(value classes.false_sharing) < 1000))
     has_not counts "$(grep shared_lines page.txt)"

@@ -104,6 +104,7 @@ static const char *resolve(const struct page *p, const char *file)
     const char *dir = getenv("TMPDIR");
     char *name = cf_tool_text(p->tool, "%s/cf-report.XXXXXX", dir && *dir ? dir : "/tmp");
     const int to = mkstemp(name), out = dup(STDOUT_FILENO);
+    struct cf_chain c = {.tool = p->tool};
 
     if (to < 0 || out < 0)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", name, strerror(errno));
@@ -111,7 +112,8 @@ static const char *resolve(const struct page *p, const char *file)
     fflush(stdout);
     if (dup2(to, STDOUT_FILENO) < 0)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", name, strerror(errno));
-    const int status = cf_chain_run(p->tool, (const char *[]){"cf-resolve", file, NULL});
+    cf_chain_add(&c, (const char *[]){"cf-resolve", file, NULL});
+    const int status = cf_chain_run(p->tool, c.program[0]);
     cf_tool_note(p->tool, status);
     if (status == CF_EXIT_ENVIRONMENT)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT,
