@@ -305,16 +305,19 @@ static const char *skip_decoded(const char *p)
     return behind;
 }
 
-/* By default numbers up to the last, which is ip, are weight and latencies. */
+/* By default numbers up to the last, which is ip, are weight and latencies. One alone is ip: of
+   events of software and breakpoints perf prints no address by default. */
 static int take_default(struct script *s, const char *p, struct cf_sample *out)
 {
     uint64_t value, number = 0;
     const char *q = p;
+    int alone = 1;
 
     if (take_hex(&q, &value) && q[0] != '\n') {
         const char *r = skip_blanks(q);
 
         if (*r == '|') {
+            alone = 0;
             out->data_src = value;
             p = skip_decoded(r);
             q = p;
@@ -323,8 +326,12 @@ static int take_default(struct script *s, const char *p, struct cf_sample *out)
             s->rows.has |= CF_SAMPLES_DATA_SRC | CF_SAMPLES_COST;
         }
     }
-    while (take_hex(&p, &value))
+    for (; take_hex(&p, &value); alone = 0)
         out->pc = value;
+    if (alone) {
+        out->pc = out->addr;
+        out->addr = 0;
+    }
     return 1;
 }
 

@@ -120,6 +120,14 @@ store,0x1000,0x401000
 load,0x1008,0x401000'
 }
 
+@test "perf's default fields of page faults and breakpoints have no address, and ip is none" {
+    # as perf 6.1 printed it
+    echo '             kid  8583 12258.650355:          1 page-faults:  ffffffff817554ea elf_load+0x28a ([kernel.kallsyms])' >s.txt
+    run -1 --separate-stderr cf-capture perf-script --op store -o s.cf s.txt
+    has '1 samples left out that have no address' "$stderr"
+    has 'perf script prints both with -F addr,data_src' "$stderr"
+}
+
 @test "the same rows as perf-data of the same file" {
     need perf "linux-perf"
     local layout fields=pid,tid,cpu,time,period,event,addr,data_src,weight,ip
