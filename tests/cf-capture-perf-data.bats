@@ -88,12 +88,16 @@ by_us() {
 123456788000,4242,map,0x400000,0x402000,0,5,/opt/demo app,build-id:a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3'
 }
 
-@test "a child that took a name on another CPU, whose records stand before those of its begin" {
+@test "a child that took a name on another CPU, and ran a program there, whose records stand before those of its begin" {
     make_perf_data intel little file 5 1 child >m.data
     cf-capture perf-data -o m.cf m.data
     run -0 bash -c 'cf-cat --csv --table task m.cf | grep 4250'
     is '123456788001,4250,4250,4242,begin,demo app
-123456788002,4250,4250,0,name,child'
+123456788002,4250,4250,0,name,child
+123456788003,4250,4250,0,begin,other'
+    # another program has none of the mappings of before
+    run -0 bash -c 'cf-cat --csv --table map --columns time,pid,op,start,end m.cf | grep 4250'
+    is '123456788003,4250,unmap,0x0,0xffffffffffffffff'
 }
 
 @test "what is lost or throttled is counted and reported" {

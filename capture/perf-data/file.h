@@ -93,8 +93,8 @@ int perf_record_cpu(const struct perf_file *f, const struct perf_event_of *event
 int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record,
                     size_t bytes) CF_MUST_CHECK;
 
-/* Completes a row of table task by those before it: 0 where it is to be left out. The records of
-   one CPU stand before those of another, so that only here they are in the order of time. */
+/* For struct perf_order: completes a row of table task by those before it. The records of one CPU
+   stand before those of another, so that only here they are in the order of time. */
 int perf_state_task(void *file, struct perf_state *s);
 
 /* No record comes any more: a row of what was lost behind the last of a ring. */

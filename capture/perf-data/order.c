@@ -92,6 +92,19 @@ static void send_state(struct perf_order *o, const struct perf_state *s, uint64_
         o->samples->failed = 1; /* reported when the writer is closed */
 }
 
+/* With another program the memory of a process is another, which the kernel does not announce. */
+static void send_task(struct perf_order *o, struct perf_state *s)
+{
+    const struct perf_state none = {
+        .table = CF_MAP, .pid = s->pid, .op = CF_UNMAPPED, .end = UINT64_MAX};
+    const int what = o->task(o->arg, s);
+
+    if (what)
+        send_state(o, s, o->state_sent);
+    if (what == 2)
+        send_state(o, &none, o->state_sent);
+}
+
 static void send_states(struct perf_order *o, uint64_t up_to)
 {
     const struct perf_key *k =
@@ -101,12 +114,16 @@ static void send_states(struct perf_order *o, uint64_t up_to)
     while (n < o->states && k[n].time <= up_to)
         n++;
     for (size_t i = 0; i < n; i++) {
+        struct perf_state *s = &o->state[k[i].at];
+
         /* What was there when perf began has time 0, wherever it stands. */
         if (k[i].time > o->state_sent)
             o->state_sent = k[i].time;
-        if (o->state[k[i].at].table != CF_TASK || o->task(o->arg, &o->state[k[i].at]))
-            send_state(o, &o->state[k[i].at], o->state_sent);
-        o->state[k[i].at].table = 0;
+        if (s->table == CF_TASK)
+            send_task(o, s);
+        else
+            send_state(o, s, o->state_sent);
+        s->table = 0;
     }
     for (size_t i = 0; i < o->states; i++)
         if (o->state[i].table) {

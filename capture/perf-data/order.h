@@ -38,7 +38,8 @@ struct perf_order {
     size_t most;
     /* Completes a sample that is unowned, before it is handed on, or NULL. */
     void (*owner)(void *arg, struct cf_sample *sample);
-    /* Completes a row of table task, in the order of time: 0 where it is to be left out. */
+    /* Completes a row of table task, in the order of time: 0 where it is to be left out, 2 where
+       its process runs another program from then on. */
     int (*task)(void *arg, struct perf_state *state);
     void *arg;
     int unrounded;            /* samples come long after their time: rounds say nothing of them */

@@ -54,6 +54,7 @@ int perf_state_task(void *file, struct perf_state *s)
     struct perf_file *f = file;
     const uint32_t label = s->forked ? find_thread(f, s->parent, s->maker)->label : s->label;
     struct perf_thread *t = find_thread(f, s->pid, s->tid);
+    const int runs_another = t->alive && s->op == CF_BEGIN;
 
     if (s->op == CF_EXIT) {
         s->label = t->label;
@@ -68,7 +69,7 @@ int perf_state_task(void *file, struct perf_state *s)
         s->op = CF_BEGIN;
     s->label = t->label = label;
     t->alive = 1;
-    return 1;
+    return 1 + runs_another;
 }
 
 /* A text of the record from byte `from` on, up to a zero; what has none is cut at `to`. */

@@ -117,16 +117,26 @@ static void put_start(struct buffer *b, const struct event *e, uint64_t time)
     end(b, at);
 }
 
-/* A child's name, which it took on another CPU: before the records of the CPU that it began on. */
-static void put_child(struct buffer *b, const struct event *e, uint64_t time)
+static void put_name(struct buffer *b, const struct event *e, uint64_t time, const char *name,
+                     uint16_t misc)
 {
-    size_t at = begin(b, PERF_RECORD_COMM, 0);
+    const size_t at = begin(b, PERF_RECORD_COMM, misc);
 
     put(b, PID + 8, 4);
     put(b, PID + 8, 4);
-    put_text(b, "child");
-    put_id(b, time + 2, e);
+    put_text(b, name);
+    put_id(b, time, e);
     end(b, at);
+}
+
+/* A child's name, which it took on another CPU, and the program that it ran then: before the
+   records of the CPU that it began on. */
+static void put_child(struct buffer *b, const struct event *e, uint64_t time)
+{
+    size_t at;
+
+    put_name(b, e, time + 2, "child", 0);
+    put_name(b, e, time + 3, "other", PERF_RECORD_MISC_COMM_EXEC);
     at = begin(b, PERF_RECORD_FORK, 0);
     put(b, PID + 8, 4);
     put(b, PID, 4);
