@@ -234,6 +234,15 @@ by_us() {
     same theirs ours
 }
 
+@test "an event without times beside one that has some: those of the records before, and a warning" {
+    need perf "linux-perf"
+    perf record -q -d -e 'cpu-clock/freq=1000/,page-faults/period=1,time=0/' -o m.data -- ls / >/dev/null 2>&1 ||
+        skip "perf record is refused here"
+    run -0 --separate-stderr cf-capture perf-data --op load -o m.cf m.data
+    has 'samples of event 2 have no times: they get that of the record before' "$stderr"
+    [[ $(rows access m.cf --columns time | tail -n 1) -gt 0 ]]
+}
+
 # What perf script makes of the trace of ARM's SPE in m.data: a row for each record that is a load or a
 # store ("M": memory). "-" where perf states no level; the period is 1 in all of them.
 spe_by_perf() { # LAYOUT

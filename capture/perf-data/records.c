@@ -94,6 +94,11 @@ static void shape(struct perf_file *f)
                 "%s: event %zu states a frequency, and its samples no period: their weight is 1",
                 f->in.name, i + 1);
     }
+    for (size_t i = 0; f->timed && i < f->events.count; i++)
+        if (!(f->events.event[i].sample_type & PERF_SAMPLE_TIME))
+            cf_warn(f->tool,
+                    "%s: samples of event %zu have no times: they get that of the record before",
+                    f->in.name, i + 1);
     f->samples.timed = f->timed;
 }
 

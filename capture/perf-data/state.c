@@ -213,6 +213,8 @@ int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record, s
         return -1;
     end = bytes - perf_record_tail(v);
     time = perf_record_time(f, v, record, bytes);
+    if (time) /* perf's own may have none */
+        f->now = time;
     if (f->threads >= THREADS_MOST)
         return -1;
     switch (type) {
