@@ -440,3 +440,17 @@ picture() {
     run -2 --separate-stderr cf-policy --accesses - - <s.cf
     has 'cannot be two inputs' "$stderr"
 }
+
+@test "a frame that two processes map: accesses of both, at the address of each" {
+    cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 100 "$D/any.cf" >s.cf
+    cf-cat --csv --table snapshot s.cf >s.csv
+    # process 8 has the same frames 0x700000 higher, and does every third access
+    cf-cat --csv --table line s.cf | awk -F, -v OFS=, 'NR > 1 { print; sub(/^0x1/, "0x8", $7); $8 = 8 } 1' >l.csv
+    stream both.cf -t line --with snapshot=s.csv <l.csv
+    cf-cat --csv --columns time,pid,addr "$D/any.cf" |
+        awk -F, -v OFS=, 'NR % 3 == 2 { $2 = 8; sub(/^0x1/, "0x8", $3) } 1' | stream a.cf
+    cf-policy -q --accesses a.cf both.cf >out
+    gives accesses_without_frame 0
+    gives not_explained 0
+    gives policy lru
+}

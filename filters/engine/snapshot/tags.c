@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/engine/snapshot/tags.h"
+#include "formats/base/cf_memory.h"
 
 struct cf_snaps_own {
     struct cf_snapshots *walk;
@@ -62,6 +63,7 @@ void cf_snaps_free(struct cf_snaps *s)
         return;
     free_tags(&s->now);
     free_tags(&s->before);
+    free(s->more);
     cf_snapshots_free(s->own->walk);
     free(s->own);
     free(s);
@@ -276,6 +278,18 @@ static void keep_rest(struct cf_snaps *s, size_t slot, uint32_t i)
         t->mark[slot] = o->mark ? o->mark[i] : 0;
 }
 
+/* Another mapping of a line: -1 without memory. */
+static int keep_more(struct cf_snaps *s, uint64_t line, uint32_t i)
+{
+    const struct cf_snaps_own *o = s->own;
+
+    if (cf_array_room(&s->more, &s->more_room, s->mores + 1, sizeof *s->more) != 0)
+        return -1;
+    s->more[s->mores++] = (struct cf_tags_owner){
+        .line = line, .addr = o->addr ? o->addr[i] : 0, .pid = o->pid ? o->pid[i] : 0};
+    return 0;
+}
+
 static void refuse(struct cf_snaps *s, uint32_t i)
 {
     if (s->refused++)
@@ -327,8 +341,11 @@ static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
             s->now.line[slot] = line == CF_TAGS_NONE ? line - 2 : line;
             if (o->keep)
                 keep_rest(s, slot, i);
-        } else if (o->mark && s->now.mark) {
-            s->now.mark[slot] |= o->mark[i];
+        } else {
+            if (o->mark && s->now.mark)
+                s->now.mark[slot] |= o->mark[i];
+            if ((o->keep & CF_TAGS_OWNER) && keep_more(s, line, i) != 0)
+                return -1;
         }
     }
     extend(s, sets, ways);
@@ -343,6 +360,7 @@ static int begin(struct cf_snaps *s, const struct cf_snapshot *is)
 
     s->info = *is;
     s->own->open = 1;
+    s->mores = 0;
     s->now.sets = s->now.ways = 0;
     if (s->info.sets && s->info.ways)
         r = room(s, 1, s->info.sets, s->info.ways, 1);

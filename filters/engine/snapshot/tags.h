@@ -9,8 +9,8 @@
  * A line is known by its name (see there): its physical address, or where that is not known by
  * process and virtual address; on request the other way round.
  *
- * Memory: two tables, 8 bytes a line of the cache and up to 14 more for what is asked for; and what
- * the walk takes.
+ * Memory: two tables, 8 bytes a line of the cache and up to 14 more for what is asked for; 24 bytes
+ * for each further mapping of a line, where they are asked for; and what the walk takes.
  */
 #ifndef CF_TAGS_H
 #define CF_TAGS_H
@@ -44,10 +44,19 @@ struct cf_tags {
     uint8_t *state, *mark;
 };
 
+/* A further mapping of a line. */
+struct cf_tags_owner {
+    uint64_t line, addr;
+    uint32_t pid;
+};
+
 struct cf_snaps {
     /* to be read after cf_snaps_next() gave 1 */
     struct cf_snapshot info;
     struct cf_tags now;
+    struct cf_tags_owner
+        *more; /* with CF_TAGS_OWNER: those of now besides the first of each line */
+    size_t mores, more_room;
     struct cf_snapshot info_before;
     struct cf_tags before; /* empty when this snapshot is the first of its segment */
     int first;             /* it is */

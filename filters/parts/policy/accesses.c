@@ -177,6 +177,12 @@ static int take_lines(struct work *w, unsigned shift)
             }
             w->numbers[(size_t)set * w->judged_ways + way] = number;
         }
+    for (size_t i = 0; i < w->snaps->mores; i++) {
+        const struct cf_tags_owner *more = &w->snaps->more[i];
+
+        if (learn(w->accesses, more->pid, more->addr, more->line) != 0)
+            return -1;
+    }
     return 0;
 }
 
