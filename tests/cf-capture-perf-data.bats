@@ -94,6 +94,7 @@ by_us() {
     run -0 bash -c 'cf-cat --csv --table task m.cf | grep 4250'
     is '123456788001,4250,4250,4242,begin,demo app
 123456788002,4250,4250,0,name,child
+123456788003,4250,4250,0,exit,child
 123456788003,4250,4250,0,begin,other'
     # another program has none of the mappings of before
     run -0 bash -c 'cf-cat --csv --table map --columns time,pid,op,start,end m.cf | grep 4250'

@@ -53,8 +53,10 @@ int perf_state_task(void *file, struct perf_state *s)
 {
     struct perf_file *f = file;
     const uint32_t label = s->forked ? find_thread(f, s->parent, s->maker)->label : s->label;
+    const size_t threads = f->threads;
     struct perf_thread *t = find_thread(f, s->pid, s->tid);
-    const int runs_another = t->alive && s->op == CF_BEGIN;
+    /* the first thread has ended where it was another that began the program */
+    const int runs_another = f->threads == threads && s->op == CF_BEGIN && !s->forked;
 
     if (s->op == CF_EXIT) {
         s->label = t->label;

@@ -136,6 +136,14 @@ static void put_child(struct buffer *b, const struct event *e, uint64_t time)
     size_t at;
 
     put_name(b, e, time + 2, "child", 0);
+    at = begin(b, PERF_RECORD_EXIT, 0); /* another thread of it begins the program */
+    put(b, PID + 8, 4);
+    put(b, PID, 4);
+    put(b, PID + 8, 4);
+    put(b, PID, 4);
+    put(b, time + 3, 8);
+    put_id(b, time + 3, e);
+    end(b, at);
     put_name(b, e, time + 3, "other", PERF_RECORD_MISC_COMM_EXEC);
     at = begin(b, PERF_RECORD_FORK, 0);
     put(b, PID + 8, 4);
