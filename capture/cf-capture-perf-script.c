@@ -59,7 +59,10 @@ enum { FIELDS(FIELD_NUMBER) };
 enum { FIELDS(FIELD_BIT) };
 static const char words[] = FIELDS(FIELD_WORD);
 /* Fields of which a line has texts behind all numbers. */
-enum { BEHIND = HAS_SYM | HAS_SYMOFF | HAS_DSO | HAS_PHYS | HAS_DATA_PAGE | HAS_CODE_PAGE };
+enum {
+    NAMES = HAS_SYM | HAS_SYMOFF | HAS_DSO,
+    BEHIND = NAMES | HAS_PHYS | HAS_DATA_PAGE | HAS_CODE_PAGE,
+};
 
 enum { FIELD_COLUMNS = 16 }; /* of a number, at least */
 
@@ -289,8 +292,8 @@ static const char *take_event(struct script *s, const char *p, struct cf_sample 
     return end;
 }
 
-/* The text behind the number of data_src. No whole word of it is a number or in hex, but perf may
-   cut the last one to such ("Any cache" to "Any c"): fields are right-aligned in 16 columns, so
+/* The text behind the number of data_src, or names of an address. Words of it may be in hex, as the
+   last one is that perf cuts ("Any cache" to "Any c"): fields are right-aligned in 16 columns, so
    that one behind a single blank has as many digits. */
 static const char *skip_decoded(const char *p)
 {
@@ -361,6 +364,8 @@ static int take_rest(struct script *s, const char *p, const char *end, struct cf
         return 0;
     if (!fields)
         return take_default(s, p, out);
+    if (fields & NAMES) /* of page faults perf names the address, too */
+        p = skip_decoded(p);
     if (fields & HAS_DATA_SRC) {
         if (!take_hex(&p, &out->data_src))
             return 0;

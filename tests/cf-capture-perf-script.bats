@@ -66,6 +66,17 @@ END
     is '1,0x7ffd10001234,4242'
 }
 
+@test "of page faults perf names the address as well: ip stands behind" {
+    # as perf 6.1 printed it
+    printf '%s\n' ' 8583/8583  12258.650355009: page-faults:     556c479c1040 __TMC_END__+0x0 (/tmp/w2/kid) ffffffff817554ea elf_load+0x28a ([kernel.kallsyms])' \
+        ' 8583/8583  12258.650428377: page-faults:     7f4ac6c25b70 add (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)     7f4ac6c25b70 _start+0x0 (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)' >s.txt
+    run -0 --separate-stderr cf-capture perf-script --op load -F pid,tid,time,event,addr,ip,sym,symoff,dso -o s.cf s.txt
+    run -0 cf-cat --csv --columns addr,pc s.cf
+    is 'addr,pc
+0x556c479c1040,0xffffffff817554ea
+0x7f4ac6c25b70,0x7f4ac6c25b70'
+}
+
 @test "a line with more fields than -F has is refused: each might be another's" {
     echo ' 4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 hit|BLK  N/A               7           401136' >s.txt
     run -0 cf-capture perf-script -F tid,time,addr,data_src,weight,ip -o s.cf s.txt
