@@ -75,7 +75,7 @@ agreed() {
 
 # ---- the manifest ----
 
-modified() { stat -L -c '%s,%.9Y' "$TRACES/$1.cf"; }
+modified() { LC_ALL=C stat -L -c '%s,%.9Y' "$TRACES/$1.cf"; }
 hash_of() { { xxhsum -H2 <"$TRACES/$1.cf"; } 2>/dev/null; }
 
 # describe NAME [MODIFIED]: the row of a trace. Names and commands are quoted, what comes before has no quotes.
@@ -271,7 +271,7 @@ states() {
     local name state key why
     local -A facts=()
     key=${now_by:-$(cat "$OUT/.batch/key" 2>/dev/null)}
-    while IFS=/ read -r why name; do facts[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | xargs -0 stat -L -c '%s,%.9Y/%n' -- 2>/dev/null)
+    while IFS=/ read -r why name; do facts[$name]=$why; done < <(cd "$TRACES" && printf '%s.cf\0' "$@" | LC_ALL=C xargs -0 stat -L -c '%s,%.9Y/%n' -- 2>/dev/null)
     for name; do
         why=
         state "$name" "$key" "${facts[$name.cf]-}"

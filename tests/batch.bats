@@ -230,6 +230,17 @@ few() {
     has "1 changed"
 }
 
+@test "a trace is the same one in a locale of decimal commas" {
+    localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8" 2>/dev/null || skip "no such locale can be made here"
+    few 1
+    export LOCPATH=$T LC_ALL=de_DE.UTF-8
+    run -0 batch
+    run -0 batch status
+    has "1 whole"
+    [[ $(cut -d, -f3 out/sort-0/.batch/manifest) == "$(xxhsum -H2 <few/sort-0.cf | cut -d ' ' -f 1)" ]]
+    LC_ALL=C run -0 batch
+}
+
 @test "a trace that is changed while its results are made: they are not whole" {
     few 1
     touch "$D/hold/sort-0"
