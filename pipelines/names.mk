@@ -11,6 +11,8 @@ BIN     ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/c
 SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 export PATH := $(abspath $(BIN)):$(PATH)
+# By it, cd goes elsewhere and says where; $(shell) has it nevertheless.
+unexport CDPATH
 
 $(foreach v,TRACES OUT BIN,$(if $(filter command environment,$(firstword $(origin $v))),$(if $(findstring $$,$(value $v)),\
     $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))))
@@ -22,7 +24,7 @@ quoted = '$(subst ','\'',$(1))'
 UNFIT := $(shell LC_ALL=C; bad='[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\]'; shopt -s nullglob; \
 	look() { for f; do if [[ $$f == -* || $$f == */-* || $$f =~ $$bad ]]; then echo "$${f//[[:cntrl:]]/ }"; exit; fi; done; }; \
 	look $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
-	    $(foreach m,$(MACHINES),$(call quoted,$m)); $(if $(TRACES),if cd -- $(call quoted,$(TRACES)) 2>/dev/null; then look *.cf; fi))
+	    $(foreach m,$(MACHINES),$(call quoted,$m)); $(if $(TRACES),if CDPATH= cd -- $(call quoted,$(TRACES)) 2>/dev/null; then look *.cf; fi))
 $(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
     rename it or link to it))
 

@@ -95,7 +95,7 @@ ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 # One with the name of another, or put in its place, may be older than the results of that, which make
 # would keep. OUT/.traces/NAME has the bytes and the time of the one that results were made of last.
 UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.traces;) \
-	(cd $(FOLDER) && printf '%s\0' $(if $(filter %.cf,$(TRACES)),$(NAMES).cf,*.cf) | LC_ALL=C xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
+	(CDPATH= cd $(FOLDER) && printf '%s\0' $(if $(filter %.cf,$(TRACES)),$(NAMES).cf,*.cf) | LC_ALL=C xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
 	while read -r f now; do n=$${f%.cf}; was=; [ ! -e $(OUT)/.traces/$$n ] || read -r was <$(OUT)/.traces/$$n; \
 	    if [ "$$now" != "$$was" ]; then \
 	        for r in $(OUT)/$$n/*; do [ $(FOLDER)/$$f -nt $$r ] || { echo $(FOLDER)/$$f; exit; }; done; \

@@ -118,6 +118,18 @@ picture() {
     run -0 one sweep
 }
 
+@test "a CDPATH in the environment leads to no other folder" {
+    mkdir -p here/sub other/sub
+    ln "$D/traces/cc1.cf" here/sub/
+    ln "$D/traces/two-threads.cf" other/sub/
+    for p in explore batch; do
+        run -0 env CDPATH="$T/other:." make -s --no-print-directory -C here -f "$ROOT/pipelines/$p.mk" BIN="$B/bin" TRACES=sub \
+            OUT=$p MACHINES=tegra-x1 PICTURES=0
+        [[ $(ls here/$p | grep -v 'index\|manifest') == cc1 ]]
+    done
+    cmp here/explore/cc1/curve.csv here/batch/cc1/curve.csv
+}
+
 @test "a trace that is changed while results are made of it fails them" {
     printf 'include stored.mk\nRESULTS := a.csv b.csv\n' >own.mk
     printf '$(OUT)/%%/%s.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n\tcf-rank -q --csv --by op $< $(to)\n%s' \
