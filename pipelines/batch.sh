@@ -235,6 +235,9 @@ one() {
             failed
         fi
         results_of "$name"
+        for f in "${all[@]}"; do
+            [[ -s $dir/$f ]] || { why="the recipe ended well, but $dir/$f is not there, or is empty"; failed; }
+        done
         write "$dir/.batch/whole" "$hash, $key" "${all[@]}"
         exit 0
     fi

@@ -411,6 +411,18 @@ END
     has "1 failed"
 }
 
+@test "a recipe that ends well without a result, or with an empty one: the trace fails, and the message names it" {
+    few 1
+    local line
+    for line in '@true' '@true $(to)'; do
+        printf 'include stored.mk\nRESULTS := b.csv a.csv\n$(OUT)/%%/b.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n\t@echo 1 $(to)\n' >own.mk
+        printf '$(OUT)/%%/a.csv: $(FOLDER)/%%.cf\n\t@mkdir -p $(@D)\n\t%s\n' "$line" >>own.mk
+        rm -rf out
+        PAGES=$T/own.mk run -2 batch
+        has "sort-0: failed: the recipe ended well, but $T/out/sort-0/a.csv is not there, or is empty"
+    done
+}
+
 @test "a result by a name of the batch's own files is refused before anything is made" {
     few 1
     local n
