@@ -4,7 +4,7 @@
 # manifest knows, its state, its tables and its pictures; a click on a heading sorts.
 #
 # Reads lines of fields with tabs between: state, name, why; or "file", path of a result.
-# -v manifest=FILE, -v recipe=NAME, -v key=TEXT
+# In the environment, where awk leaves backslashes as they are: manifest=FILE, recipe=NAME, key=TEXT
 function escaped(text) {
     gsub(/&/, "\\&amp;", text)
     gsub(/</, "\\&lt;", text)
@@ -20,7 +20,12 @@ function link(path) {
     return escaped(path)
 }
 
-BEGIN { FS = "\t" }
+BEGIN {
+    FS = "\t"
+    manifest = ENVIRON["manifest"]
+    recipe = ENVIRON["recipe"]
+    key = ENVIRON["key"]
+}
 
 $1 == "file" {
     name = $2

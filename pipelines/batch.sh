@@ -145,6 +145,15 @@ absent() {
     done
 }
 
+# manifest_of NAME...: manifest.csv, of what is known of each
+manifest_of() {
+    {
+        echo "$HEADER"
+        (cd "$OUT" && printf '%s/.batch/manifest\0' "$@" | xargs -0 cat -- 2>/dev/null)
+        true
+    } | write "$OUT/manifest.csv"
+}
+
 # ---- one trace ----
 
 # is_whole NAME KEY: are all results there, made from this trace by this key?
@@ -406,22 +415,18 @@ END
 }
 
 end() {
-    local manifest=$OUT/manifest.csv states=$OUT/.batch/states.$$ name f key why all
+    local states=$OUT/.batch/states.$$ name f key why all
     key=$(<"$OUT/.batch/key") || exit 3
     ! other_begun || { say "$why"; exit 3; }
     { states "$@" && absent; } >"$states" || exit 3
-    {
-        echo "$HEADER"
-        (cd "$OUT" && printf '%s/.batch/manifest\0' "$@" | xargs -0 cat -- 2>/dev/null)
-        true
-    } | write "$manifest" || exit 3
+    manifest_of "$@" || exit 3
     {
         cat "$states"
         for name; do
             results_of "$name"
             for f in "${all[@]}" log; do [[ ! -s $OUT/$name/$f ]] || printf 'file\t%s/%s\n' "$name" "$f"; done
         done
-    } | awk -v manifest="$manifest" -v recipe="$(<"$OUT/.batch/recipe")" -v key="$key" -f "$SCRIPTS/batch-page.awk" |
+    } | manifest=$OUT/manifest.csv recipe=$(<"$OUT/.batch/recipe") key=$key awk -f "$SCRIPTS/batch-page.awk" |
         write "$OUT/index.html" || exit 3
     awk -F'\t' '$1 != "whole" || $3 { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$states" >&2
     counts <"$states"
@@ -473,6 +478,7 @@ manifest)
         row=$(describe "$name") || { say "cannot read $TRACES/$name.cf" && status=1 && continue; }
         write "$OUT/$name/.batch/manifest" "$row"
     done
+    manifest_of "${names[@]}" || exit 3
     exit $status
     ;;
 esac

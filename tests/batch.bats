@@ -131,6 +131,7 @@ few() {
     has "sort-2: not the trace of the manifest: $(stat -c %s few/sort-2.cf) bytes"
     [[ ! -e out/sort-2/curve.csv ]]
     run -0 batch manifest
+    grep -q "^$(stat -c %s few/sort-2.cf),.*,\"sort-2\"," out/manifest.csv
     run -0 batch
     is "3 whole"
     cmp out/sort-2/curve.csv "$D/plain/sort-2/curve.csv"
@@ -333,6 +334,8 @@ few() {
     BY=function batch
     [[ $(head -n 1 out/sort-0/pages.csv) == rank,function,* ]]
     grep -qF "BY=function" out/index.html
+    batch WORD='a\tb'
+    grep -qF 'WORD=a\tb' out/index.html
     batch
     cmp out/sort-0/pages.csv "$D/plain/sort-0/pages.csv"
     # a file that a variable names
