@@ -78,9 +78,11 @@ included = $(filter-out $(SELF) $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))
 named = $(wildcard $(1) $(patsubst -m%,%,$(subst =, ,$(subst ',,$(subst ",,$(1))))))
 files:
 	$(info $(wildcard $(included)) $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(SELF) $(included)),$(call named,$($v))))@:
-# A machine that went down may have kept a new name and lost the bytes.
+# A machine that went down may have kept a new name and lost the bytes. The programs that were killed have
+# names of their own for what they had begun.
+begun = $(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))
 tidy:
-	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))) && \
+	$(foreach n,$(NAMES),@rm -f $(call made,$(begun) $(begun:=.[0-9]*.tmp) $(begun:=.tmp[0-9]*)) && \
 	    for f in $(call made,$(RESULTS)); do [ -s $$f ] || rm -f $$f; done$(newline))
 clean: tidy
 	$(foreach n,$(NAMES),@rm -f $(call made,$(RESULTS) $(patsubst %.csv,%.png,$(filter %.csv,$(RESULTS)))) && \

@@ -208,7 +208,7 @@ picture() {
     for n in {100..199}; do
         ln -s "$D/traces/cc1.cf" "many/$n-$long.cf"
         mkdir -p "out/$n-$long"
-        echo 1 | tee "out/$n-$long"/{curve.csv,curve.png,sweep.csv.tmp,sweep.tmp.png,kept} >/dev/null
+        echo 1 | tee "out/$n-$long"/{curve.csv,curve.png,sweep.csv.tmp,sweep.tmp.png,sweep.tmp.png.12.tmp,sweep.csv.tmp.tmp34,kept} >/dev/null
         : >"out/$n-$long/classes.csv"
     done
     rm -r "out/150-$long"
