@@ -373,14 +373,16 @@ by_parallel() { # DIRECTORY NAMES
     all=$(wc -l <<<"$2")
     # without a name, so that none is left when this is killed
     log=$(mktemp) && exec 8<>"$log" && rm "$log" && log=/dev/fd/8 || exit 3
-    for _ in 1 2 3; do
+    local again
+    for again in "; what is left is started again"{,} ""; do
         parallel --will-cite --sshlogin "${hosts%,}" ${JOBS:+--jobs "$JOBS"} --resume --joblog "$log" \
             "${1@Q}/run" one NAME={} <<<"$2"
         status=$?
         begun=$(awk 'NR > 1' "$log" 2>/dev/null | wc -l)
         ((begun < all)) || break
-        say "GNU parallel ended with status $status when $begun of $all traces were through; what is left is started again, twice at most"
-        ((status < 128)) || break # by a signal: somebody ended it
+        ((status < 128)) || again= # by a signal, or it refuses: somebody ended it, or must mend it
+        say "GNU parallel ended with status $status when $begun of $all traces were through$again"
+        [[ $again ]] || break
     done
 }
 

@@ -753,6 +753,14 @@ END
     [[ $(wc -l <hosts.txt) == 4 ]] || fail "a trace was made twice: $(cat hosts.txt)"
 }
 
+@test "LAUNCH=parallel: what GNU parallel refuses is not started again, and not said to be" {
+    need parallel "GNU parallel starts workers on hosts"
+    few 1
+    run -2 batch LAUNCH=parallel JOBS=x
+    has "GNU parallel ended with status 255 when 0 of 1 traces were through"
+    has_not "again"
+}
+
 @test "LAUNCH=parallel is killed: of its work nothing is left but what was made, and the next run makes the rest" {
     need parallel "GNU parallel starts workers on hosts"
     few 2
