@@ -464,7 +464,8 @@ install-files:
 	    libdir=$(call quoted,$(subst $(PREFIX)/,$${prefix}/,$(libdir))) '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
 	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
-	    'Libs: -L"$${libdir}" -lcf $(LIBCF_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc)
+	    'Libs: -L"$${libdir}" -lcf $(LIBCF_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc) && \
+	    chmod 644 -- $(call D,$(libdir)/pkgconfig/cacheflow.pc)
 	$(Q)for m in $(MAN); do \
 	    install -D -m 644 -- $$m $(call D,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
 	$(Q)if test -d $(B)/libexec/cacheflow; then install -d -- $(call D,$(exedir)) && \

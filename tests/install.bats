@@ -18,7 +18,8 @@ put() { # VARIABLE=VALUE...: installs what the build has made, without building
     make -s -C "$ROOT" B="$B" "$@" install-files
 }
 
-@test "install with DESTDIR and PREFIX puts every file where it belongs" {
+@test "install with DESTDIR and PREFIX puts every file where it belongs, for everybody, whatever the user mask" {
+    umask 077
     run -0 put DESTDIR="$T/root" PREFIX=/opt/cf
     cd root/opt/cf
     local f
