@@ -76,8 +76,13 @@ results: $$(refused) $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 included = $(filter-out $(SELF) $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))
 # named TEXT: the files in it, also quoted, or in options such as --machine=FILE and -mFILE
 named = $(wildcard $(1) $(patsubst -m%,%,$(subst =, ,$(subst ',,$(subst ",,$(1))))))
+# The variables of the recipe and of what it includes, with a ? those that the caller may set. Of the others, what
+# is expanded later is looked at as it is written, and neither patterns nor results are files that it reads.
+variables = $(shell sed -n 's/^ *\(export  *\)*\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\2?/p; s/^ *\(export  *\)*\([A-Za-z_][A-Za-z0-9_]*\) *[:+]*=.*/\2/p' \
+    $(SELF) $(filter-out $(SCRIPTS)names.mk,$(included)))
+words_of = $(foreach w,$(if $(filter simple,$(flavor $(1))),$($(1)),$(value $(1))),$(if $(findstring *,$w)$(findstring ?,$w)$(findstring [,$w),,$w))
 files:
-	$(info $(wildcard $(included)) $(foreach v,$(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(SELF) $(included)),$(call named,$($v))))@:
+	$(info $(wildcard $(included)) $(foreach v,$(variables),$(if $(filter %?,$v),$(call named,$($(v:?=))),$(call named,$(filter-out $(RESULTS),$(call words_of,$v))))))@:
 # A machine that went down may have kept a new name and lost the bytes. The programs that were killed have
 # names of their own for what they had begun.
 begun = $(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))

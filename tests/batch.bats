@@ -373,6 +373,16 @@ END
     has "missing	sort-0"
     PAGES=$T/misses.mk run -0 batch OUT="$T/m"
     run ! cmp before m/sort-0/misses.csv
+    # and one that the caller may not set
+    for o in ':= $(dir $(firstword $(MAKEFILE_LIST)))m.yaml' "= $T/m.yaml"; do
+        sed -i s/4KiB/8KiB/ m.yaml
+        sed -i "1s|.*|MACHINE $o|" misses.mk
+        PAGES=$T/misses.mk run -0 batch OUT="$T/m"
+        cp m/sort-0/misses.csv before
+        sed -i s/8KiB/4KiB/ m.yaml
+        PAGES=$T/misses.mk run -0 batch OUT="$T/m"
+        run ! cmp before m/sort-0/misses.csv
+    done
 }
 
 @test "what a recipe includes is of it: another text makes all anew, and its variables are those of the environment" {
