@@ -41,11 +41,13 @@ ARRAY    ?= 1000
 WAIT     ?= 1
 MANIFEST ?=
 
-RECIPE_FILE := $(firstword $(wildcard $(if $(filter %.mk,$(RECIPE)),$(RECIPE),$(SCRIPTS)recipe-$(RECIPE).mk $(SCRIPTS)$(RECIPE).mk)))
+RECIPE_FILE := $(firstword $(wildcard $(if $(word 2,$(RECIPE)),,$(if $(filter %.mk,$(RECIPE)),$(RECIPE),$(SCRIPTS)recipe-$(RECIPE).mk $(SCRIPTS)$(RECIPE).mk))))
 $(if $(and $(TRACES),$(OUT)),,$(error give TRACES, a folder of traces, and OUT, a folder for results))
 $(if $(filter %.cf,$(TRACES)),$(error TRACES is a folder: of one trace, make -f the recipe))
 $(if $(RECIPE_FILE),,$(error no recipe '$(RECIPE)': it is explore, cacheperf, bbprof, or a file whose name ends in .mk))
 $(if $(shell grep -lE '^include .*stored\.mk$$' '$(RECIPE_FILE)'),,$(error '$(RECIPE_FILE)' is no recipe for stored traces: stored.mk says what one is))
+# What is whole is known by more than times of files, and by commands that end well.
+$(foreach f,t i B,$(if $(findstring $f,$(firstword -$(MAKEFLAGS))),$(error make -$f is not for a batch: a trace whose folder in OUT you remove is made anew)))
 $(if $(filter-out parallel slurm,$(LAUNCH))$(word 2,$(LAUNCH)),$(error LAUNCH is parallel, slurm or nothing))
 
 .DEFAULT_GOAL := run

@@ -477,7 +477,7 @@ manifest)
     status=0
     for name in "${names[@]}"; do
         mkdir -p "$OUT/$name/.batch" || exit 3
-        row=$(describe "$name") || { say "cannot read $TRACES/$name.cf" && status=1 && continue; }
+        row=$([[ -f $TRACES/$name.cf ]] && describe "$name") || { say "cannot read $TRACES/$name.cf" && status=1 && continue; }
         write "$OUT/$name/.batch/manifest" "$row"
     done
     manifest_of "${names[@]}" || exit 3

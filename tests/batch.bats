@@ -213,6 +213,8 @@ few() {
     mkfifo links/a.cf
     TRACES=$T/links run -2 batch
     has "a.cf is no regular file"
+    TRACES=$T/links run -2 batch manifest
+    has "cannot read $T/links/a.cf"
 }
 
 @test "status: another time alone is none, other bytes of the same size are, and so is a result without bytes" {
@@ -661,6 +663,14 @@ END
     has "is no recipe for stored traces"
     run -2 batch LAUNCH=pbs
     has "LAUNCH is parallel, slurm or nothing"
+    # the last word of it is a recipe
+    cp "$PAGES" pages.mk
+    run -2 make -s -f "$ROOT/pipelines/batch.mk" BIN="$B/bin" TRACES="$D/traces" OUT=out RECIPE='./my pages.mk'
+    has "no recipe './my pages.mk'"
+    for o in -t -i -B; do
+        run -2 batch $o
+        has "make $o is not for a batch"
+    done
     for goal in all files results tidy clean; do
         run -2 batch $goal
         has "'$goal' is for make -f the recipe"
