@@ -123,7 +123,7 @@ $(OUT)/run/%.csv: $$(call needs,$$*) $(SCRIPTS)bbprof-beside.sh
 	$(call step,run)
 	$(if $(filter %.csv,$^),awk -v n=$(count) 'NR <= n + 1 { print } END { if (NR <= n) { print "$(filter %.csv,$^) has only " NR - 1 \
 	    " of " n " pages: give fewer in " ("$(place)" == "own" ? "OWN" : "THEIRS, or a larger KIB") >"/dev/stderr"; exit 1 } }' $(filter %.csv,$^) >$@.list)
-	$(SCRIPTS)bbprof-beside.sh $(call latencies,-l) $(warm) $(addprefix -c ,$(filter $(OUT)/alone/%,$^)) \
+	$(SCRIPTS)bbprof-beside.sh $(call latencies,-l) $(warm) $(addprefix -c ,$(call beside,$(call part,2,$*),$(call part,1,$*))) \
 	    $(filter %.yaml,$^) $< $(placed) $(to)
 
 # ---- figures ----

@@ -83,7 +83,7 @@ TITLE9  := fair turns on one processor
 TITLE10 := fixed priorities on one processor
 TITLE11 := fixed priorities on three processors
 $(OUT)/fig9.csv $(OUT)/fig10.csv $(OUT)/fig11.csv: %.csv: %.cf
-	cf-occupancy -q --csv $(call named,Occupancy: $(TITLE$(patsubst $(OUT)/fig%.csv,%,$@))) $< $(to)
+	cf-occupancy -q --csv $(call named,Occupancy: $(TITLE$(patsubst fig%.csv,%,$(@F)))) $< $(to)
 
 # ---- tables ----
 

@@ -74,7 +74,7 @@ $(RANDOM): $(OUT)/random/%.csv: $(OUT)/random/%.cf
 
 # ---- the machine at hand, after all else where that is wanted, too ----
 
-ALL := all $(OUT)/page.html
+ALL := all %page.html
 $(OUT)/here.cf: | $(if $(filter $(ALL),$(or $(MAKECMDGOALS),all)),$(FIGURES) $(OUT)/recovery.csv $(OUT)/policies.csv \
     $(OUT)/topology.txt $(BY:%=$(OF).%.html))
 	@mkdir -p $(@D) && echo "measure this machine"

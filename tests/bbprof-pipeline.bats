@@ -145,6 +145,15 @@ END
     has "keys='c2isbm,lru,8,9'"
 }
 
+@test "OUT=./FOLDER: runs beside co-runners have them there, too" {
+    need valgrind 'records the programs'
+    for o in one ./two; do
+        make -s -f "$ROOT/pipelines/bbprof.mk" BIN="$BIN" OUT=$o POLICIES=lru OWN=0 CALLS=2 STORES=500000 $o/fig10.csv
+    done
+    cmp one/fig10.csv two/fig10.csv
+    awk -F, 'END { exit $4 < 2 }' two/fig10.csv || fail "$(<two/fig10.csv)"
+}
+
 @test "fig11 compares with none moved, whatever THEIRS begins with" {
     run -0 make -n -s -C "$ROOT" -f pipelines/bbprof.mk BIN="$BIN" OUT="$T/out" POLICIES=lru PROGRAMS11=c2isbm THEIRS="32 8" "$T/out/fig11.csv"
     has ">$T/out/run/lru/420/their0/c2isbm.csv.tmp"

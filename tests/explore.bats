@@ -136,12 +136,19 @@ picture() {
         a $'\t[ ! -e x/edit ] || cp other.cf x/t.cf\n' b '' >>own.mk
     mkdir x
     cf-cat --slice 0-1000 -o x/t.cf "$ROOT/samples/sort.cf"
+    cp x/t.cf first.cf
     cf-cat --slice 0-2000 -o other.cf "$ROOT/samples/sort.cf"
-    own() { make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=x OUT=out; }
+    own() { make -s -I "$ROOT/pipelines" -f own.mk BIN="$B/bin" TRACES=x OUT=out "$@"; }
     : >x/edit
     run -2 own
     has "x/t.cf was changed while results were made of it"
     [[ -s out/t/a.csv && ! -e out/t/b.csv && -z $(find out -name '*.tmp') ]] || fail "$(find out)"
+    # by whatever name the folder has
+    for o in ./two three/ ./four//; do
+        cp first.cf x/t.cf
+        run -2 own OUT=$o
+        has "x/t.cf was changed while results were made of it"
+    done
     rm x/edit
     # it is newer than what was made before
     run -0 own
