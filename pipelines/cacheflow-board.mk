@@ -41,10 +41,10 @@ four  = -n 4 --picture-size 1200x500
 # ---- heat maps ----
 
 $(OUT)/fig4.cf: $(OUT)/synth
-	$(shoot) -r -m -p $(SYNTH_SNAP) -c $(OWN) -- $< $(SYNTH_BYTES) $(ours)
+	$(shoot) -r -m -p $(SYNTH_SNAP) -c $(OWN) -- $(program) $(SYNTH_BYTES) $(ours)
 
 $(OUT)/fig5.cf: $(OUT)/synth $(OUT)/bomb
-	$(shoot) -r -m -t -p $(SYNTH_SNAP) -c $(OWN) -- /bin/sh -c '$(OUT)/bomb 2621440 $(FILL); exec $< $(SYNTH_BYTES)' $(ours)
+	$(shoot) -r -m -t -p $(SYNTH_SNAP) -c $(OWN) -- /bin/sh -c '$(OUT)/bomb 2621440 $(FILL); exec $(program) $(SYNTH_BYTES)' $(ours)
 
 $(OUT)/fig4.csv: $(OUT)/fig4.cf
 	$(call heat,$(four))
@@ -109,7 +109,7 @@ $(OUT)/slowdown.csv: $(INPUTS) $(OUT)/bomb
 
 # REPL stops itself where a snapshot is due, which is transparent: after a flush nothing is left.
 $(OUT)/rounds-%.cf: $(OUT)/repl
-	$(shoot) -t -r -e stop -c $(OWN) -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS) 1 $(ours)
+	$(shoot) -t -r -e stop -c $(OWN) -- $(program) $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS) 1 $(ours)
 
 # Whether REPL's lines were in one set each, and the sets others each time.
 shaped = cf-cat -q --csv --table snapshot --columns sets,ways $< | awk -F, 'NR == 2 && ($(WAY_BYTES) % (64 * $$1) || $(REPL_SETS) > $$1 || $$2 != $(WAYS)) { \

@@ -133,6 +133,8 @@ named   = --colours $(call quoted,$(subst $(empty) ,$(comma),$(NAMES))) $(png) -
 # Instruction fetches too: the second level holds code as well. What a program prints is dropped. A recording
 # that a signal has ended is whole, and short: it is renamed by a line of its own, which is not run then.
 record = cf-capture trace -q -i -o $@.tmp --command-output /dev/null
+# one of ours, by its folder, where OUT is this one, too
+program = $(<D)/$(<F)
 # of names without a rule below, which are given on the command line
 command = $(or $(COMMAND_$(1)),$(1))
 
@@ -184,16 +186,16 @@ $(PROGRAMS:%=$(OUT)/%.cf): $(OUT)/%.cf: $(INPUTS)
 	$(done)
 
 $(OUT)/synth.cf: $(OUT)/synth
-	$(record) -- $< $(SYNTH_BYTES)
+	$(record) -- $(program) $(SYNTH_BYTES)
 	$(done)
 
 $(OUT)/bomb.cf: $(OUT)/bomb
-	$(record) -n $(LIMIT) -- $<
+	$(record) -n $(LIMIT) -- $(program)
 	$(done)
 
 # BOMB, only as long as it takes to fill the cache.
 $(OUT)/fill.cf: $(OUT)/bomb
-	$(record) -- $< 2621440 $(FILL)
+	$(record) -- $(program) 2621440 $(FILL)
 	$(done)
 
 # The same with a smaller second level.
@@ -320,14 +322,14 @@ HUGE    := --page-size 1GiB --ram 1024GiB --frames sequential
 NEVER   := 1000000000000
 
 $(OUT)/repl-%.cf: $(OUT)/repl
-	cf-capture trace -q -o $@.tmp -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS)
+	cf-capture trace -q -o $@.tmp -- $(program) $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS)
 	$(done)
 
 $(OUT)/rounds-%.cf: $(OUT)/repl-%.cf
 	cf-select -q --addr $(REGION) $< | $(call snapshots,$(NEVER)) --seed $* $(HUGE) -o $@
 
 $(OUT)/steps.cf: $(OUT)/repl
-	cf-capture trace -q -- $< 1 1 $(REPL_TIMES) $(WAY_BYTES) $(WAYS) | cf-select -q --addr $(REGION) -o $@
+	cf-capture trace -q -- $(program) 1 1 $(REPL_TIMES) $(WAY_BYTES) $(WAYS) | cf-select -q --addr $(REGION) -o $@
 
 $(OUT)/steps.snapshots.cf: $(OUT)/steps.cf
 	$(call snapshots,1) $(HUGE) -o $@ $<

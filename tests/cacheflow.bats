@@ -356,6 +356,12 @@ shown() {
     [[ new/fig4.png -nt new/synth.cf ]]
 }
 
+@test "OUT=., an empty folder: the programs that were compiled are those that run" {
+    mkdir here
+    run -0 make -s -C here -f "$ROOT/pipelines/cacheflow.mk" BIN="$BIN" OUT=. SYNTH_BYTES=4096 PICTURES=0 fig4.csv
+    [[ -s here/fig4.csv ]]
+}
+
 @test "a machine without a second level, or with a third one, is not taken for one of L2's size" {
     local machine
     for machine in leon4-n2x-l2-off xeon-6230; do
