@@ -111,8 +111,9 @@ UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.trac
 	done)
 $(if $(UNLIKE),$(error '$(UNLIKE)' is not the trace that $(OUT)/$(basename $(notdir $(UNLIKE))) was made of, as far as is known, and not \
     newer: touch it, and all is made again, or give another OUT))
-# Nor does one that is changed meanwhile give a result.
-unmoved = $(foreach n,$(filter $(firstword $(subst /, ,$(patsubst $(abspath $(OUT))/%,%,$(abspath $@)))),$(NAMES)),{ \
+# Nor does one that is changed meanwhile give a result. To make, ./a is a, and the folder we are in may have blanks.
+plain   = $(subst $() ,?,$(abspath $(1)))
+unmoved = $(foreach n,$(filter $(firstword $(subst /, ,$(subst $(call plain,$(OUT))/,,$(call plain,$@)))),$(NAMES)),{ \
     [ "$$(LC_ALL=C stat -L -c %s,%.9Y -- $(FOLDER)/$n.cf)" = "$$(cat $(OUT)/.traces/$n)" ] || \
     { echo "$(FOLDER)/$n.cf was changed while results were made of it" >&2; false; }; } && )
 endif

@@ -144,11 +144,17 @@ picture() {
     has "x/t.cf was changed while results were made of it"
     [[ -s out/t/a.csv && ! -e out/t/b.csv && -z $(find out -name '*.tmp') ]] || fail "$(find out)"
     # by whatever name the folder has
-    for o in ./two three/ ./four//; do
+    for o in ./two three/ ./four// ../five; do
         cp first.cf x/t.cf
         run -2 own OUT=$o
         has "x/t.cf was changed while results were made of it"
     done
+    # or the one that we are in
+    mkdir 'a  b%'
+    ln -s "$T"/{own.mk,x,other.cf} 'a  b%'
+    cp first.cf x/t.cf
+    run -2 own OUT=six -C 'a  b%'
+    has "x/t.cf was changed while results were made of it"
     rm x/edit
     # it is newer than what was made before
     run -0 own
