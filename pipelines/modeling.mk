@@ -67,10 +67,10 @@ $(OUT)/random/%.yaml: $(SCRIPTS)modeling-machine.awk
 	@awk -v seed=$* -f $< $(to)
 
 $(foreach b,$(BY),$(NUMBERS:%=$(OUT)/random/%.$b.cf)): $(OUT)/random/%.cf: $(OUT)/random/$$(basename $$*).yaml
-	@cf-capture probe -q --quick --on $(abspath $<) --by $(subst .,,$(suffix $*)) -o $@ $(found)
+	@cf-capture probe -q --quick --on $(call quoted,$(abspath $<)) --by $(subst .,,$(suffix $*)) -o $@ $(found)
 
 $(RANDOM): $(OUT)/random/%.csv: $(OUT)/random/%.cf
-	@cf-infer -q --compare $(abspath $(OUT)/random/$(basename $*).yaml) $< $(to)
+	@cf-infer -q --compare $(call quoted,$(abspath $(OUT)/random/$(basename $*).yaml)) $< $(to)
 
 # ---- the machine at hand, after all else where that is wanted, too ----
 

@@ -131,6 +131,12 @@ machine() {
     [[ $(grep ,L2, out/recovery.csv) == $'misses,L2,size,0,1,0\ntime,L2,size,0,1,0' ]] || fail "$(<out/recovery.csv)"
 }
 
+@test "a working folder with a blank in its name" {
+    mkdir 'a b'
+    run -0 make -s -C 'a b' -f "$ROOT/pipelines/modeling.mk" BIN="$B/bin" OUT=out MACHINES=1 out/recovery.csv
+    (($(wc -l <'a b/out/recovery.csv') > 5)) || fail "$(<'a b/out/recovery.csv')"
+}
+
 @test "a step that fails fails the pipeline and leaves nothing under its name" {
     mkdir bin && ln -s "$B"/bin/* bin && rm bin/cf-infer
     printf '#!/bin/sh\necho half\nexit 3\n' >bin/cf-infer && chmod +x bin/cf-infer
