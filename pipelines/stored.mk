@@ -73,16 +73,18 @@ refused = $(if $(taken),$(error $(SELF) has '$(taken)' in RESULTS, where batch.m
 results: $$(refused) $$(foreach n,$$(NAMES),$$(call made,$$(RESULTS)))
 	$(if $(strip $(RESULTS)),,$(error $(SELF) names no RESULTS))
 	$(if $(LIST),$(file >$(LIST),$(strip $(RESULTS))))
+# To make, ./a is a, and the folder we are in may have blanks.
+plain = $(subst $() ,?,$(abspath $(1)))
 included = $(filter-out $(SELF) $(SCRIPTS)stored.mk,$(MAKEFILE_LIST))
 # named TEXT: the files in it, also quoted, or in options such as --machine=FILE and -mFILE
 named = $(wildcard $(1) $(patsubst -m%,%,$(subst =, ,$(subst ',,$(subst ",,$(1))))))
 # The variables of the recipe and of what it includes, with a ? those that the caller may set. Of the others, what
-# is expanded later is looked at as it is written, and neither patterns nor results are files that it reads.
+# is expanded later is looked at as it is written; patterns, results and what is in OUT are no files that it reads.
 variables = $(shell sed -n 's/^ *\(export  *\)*\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\2?/p; s/^ *\(export  *\)*\([A-Za-z_][A-Za-z0-9_]*\) *[:+]*=.*/\2/p' \
     $(SELF) $(filter-out $(SCRIPTS)names.mk,$(included)))
 words_of = $(foreach w,$(if $(filter simple,$(flavor $(1))),$($(1)),$(value $(1))),$(if $(findstring *,$w)$(findstring ?,$w)$(findstring [,$w),,$w))
 files:
-	$(info $(wildcard $(included)) $(foreach v,$(variables),$(if $(filter %?,$v),$(call named,$($(v:?=))),$(call named,$(filter-out $(RESULTS),$(call words_of,$v))))))@:
+	$(info $(wildcard $(included)) $(foreach f,$(foreach v,$(variables),$(if $(filter %?,$v),$(call named,$($(v:?=))),$(call named,$(filter-out $(RESULTS),$(call words_of,$v))))),$(if $(findstring =$(call plain,$(OUT))/,=$(call plain,$f)),,$f)))@:
 # A machine that went down may have kept a new name and lost the bytes. The programs that were killed have
 # names of their own for what they had begun.
 begun = $(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))
@@ -111,8 +113,7 @@ UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.trac
 	done)
 $(if $(UNLIKE),$(error '$(UNLIKE)' is not the trace that $(OUT)/$(basename $(notdir $(UNLIKE))) was made of, as far as is known, and not \
     newer: touch it, and all is made again, or give another OUT))
-# Nor does one that is changed meanwhile give a result. To make, ./a is a, and the folder we are in may have blanks.
-plain   = $(subst $() ,?,$(abspath $(1)))
+# Nor does one that is changed meanwhile give a result.
 unmoved = $(foreach n,$(filter $(firstword $(subst /, ,$(subst $(call plain,$(OUT))/,,$(call plain,$@)))),$(NAMES)),{ \
     [ "$$(LC_ALL=C stat -L -c %s,%.9Y -- $(FOLDER)/$n.cf)" = "$$(cat $(OUT)/.traces/$n)" ] || \
     { echo "$(FOLDER)/$n.cf was changed while results were made of it" >&2; false; }; } && )

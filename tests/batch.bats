@@ -385,6 +385,11 @@ END
         PAGES=$T/misses.mk run -0 batch OUT="$T/m"
         run ! cmp before m/sort-0/misses.csv
     done
+    # what it makes itself is none that it reads
+    sed -i -e '1s|.*|MACHINE := $(OUT)/model.yaml|' -e 's|[.]cf$|.cf $(MACHINE)|' misses.mk
+    printf '$(MACHINE):\n\tcp %s $@\n' "$T/m.yaml" >>misses.mk
+    PAGES=$T/misses.mk run -0 batch OUT="$T/new"
+    is "1 whole"
 }
 
 @test "what a recipe includes is of it: another text makes all anew, and its variables are those of the environment" {
