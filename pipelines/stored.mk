@@ -84,7 +84,7 @@ variables = $(shell sed -n 's/^ *\(export  *\)*\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/
     $(SELF) $(filter-out $(SCRIPTS)names.mk,$(included)))
 words_of = $(foreach w,$(if $(filter simple,$(flavor $(1))),$($(1)),$(value $(1))),$(if $(findstring *,$w)$(findstring ?,$w)$(findstring [,$w),,$w))
 files:
-	$(info $(wildcard $(included)) $(foreach f,$(foreach v,$(variables),$(if $(filter %?,$v),$(call named,$($(v:?=))),$(call named,$(filter-out $(RESULTS),$(call words_of,$v))))),$(if $(findstring =$(call plain,$(OUT))/,=$(call plain,$f)),,$f)))@:
+	$(info $(wildcard $(included)) $(foreach f,$(foreach v,$(filter-out TRACES?,$(variables)),$(if $(filter %?,$v),$(call named,$($(v:?=))),$(call named,$(filter-out $(RESULTS),$(call words_of,$v))))),$(if $(findstring =$(call plain,$(OUT))/,=$(call plain,$f)),,$f)))@:
 # A machine that went down may have kept a new name and lost the bytes. The programs that were killed have
 # names of their own for what they had begun.
 begun = $(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))

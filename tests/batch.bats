@@ -198,6 +198,17 @@ few() {
     done
 }
 
+@test "a trace by any name is a trace: when it is another, nothing else is made anew" {
+    few 1
+    cp few/sort-0.cf few/any.cf
+    run -0 batch RECIPE=explore MACHINES=tegra-x1
+    cp out/.batch/key before
+    cp "$D/traces/sort-1.cf" few/any.cf
+    run -2 batch RECIPE=explore MACHINES=tegra-x1
+    has "1 whole, 1 changed"
+    cmp before out/.batch/key
+}
+
 @test "a trace that is a link: the file behind it counts; one that is no file is refused" {
     mkdir links
     cp "$D/traces/sort-0.cf" kept.cf
