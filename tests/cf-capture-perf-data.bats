@@ -244,6 +244,18 @@ by_us() {
     [[ $(rows access m.cf --columns time | tail -n 1) -gt 0 ]]
 }
 
+@test "no event has times: a warning where several CPUs recorded, whose records have no order" {
+    need perf "linux-perf"
+    (($(nproc) > 1)) || skip "one CPU"
+    perf record -q -d -e page-faults -c 1 --no-timestamp -o m.data -- ls / >/dev/null 2>&1 ||
+        skip "perf record is refused here"
+    run -0 --separate-stderr cf-capture perf-data --op load -o m.cf m.data
+    has 'the order of accesses is not known' "$stderr"
+    perf record -q -d -e page-faults -c 1 --per-thread -o m.data -- ls / >/dev/null 2>&1
+    run -0 --separate-stderr cf-capture perf-data --op load -o m.cf m.data
+    has_not 'order of accesses' "$stderr"
+}
+
 # What perf script makes of the trace of ARM's SPE in m.data: a row for each record that is a load or a
 # store ("M": memory). "-" where perf states no level; the period is 1 in all of them.
 spe_by_perf() { # LAYOUT

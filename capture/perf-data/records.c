@@ -99,6 +99,12 @@ static void shape(struct perf_file *f)
             cf_warn(f->tool,
                     "%s: samples of event %zu have no times: they get that of the record before",
                     f->in.name, i + 1);
+    if (!f->timed && f->events.ids > f->events.count)
+        cf_warn(
+            f->tool,
+            "%s: no event has times, and what several CPUs or threads recorded stands one after "
+            "the other: the order of accesses is not known, nor which mappings they found",
+            f->in.name);
     f->samples.timed = f->timed;
 }
 
