@@ -66,6 +66,9 @@ enum {
 
 enum { FIELD_COLUMNS = 16 }; /* of a number, at least */
 
+/* What stands for the event in lines of records that are no samples. */
+#define RECORD "PERF_RECORD_"
+
 struct script {
     struct cf_samples rows;
     unsigned fields; /* of -F; 0: the default ones, as far as a line has them */
@@ -275,7 +278,7 @@ static const char *take_event(struct script *s, const char *p, struct cf_sample 
         return p;
     word = skip_blanks(p);
     end = skip_word(word);
-    if (end == word || end[-1] != ':')
+    if (end == word || end[-1] != ':' || strncmp(word, RECORD, strlen(RECORD)) == 0)
         return NULL;
     if ((size_t)(end - word) != s->event_length || memcmp(word, s->event, s->event_length) != 0) {
         uint32_t n = 1;
@@ -395,13 +398,17 @@ static void import(struct script *s, struct cf_lines *l)
         struct cf_sample sample = {.period = s->period};
         const char *p = skip_blanks(line);
 
-        if (*p == '\n' || *line == '#' || memmem(line, length, ": PERF_RECORD_", 14))
+        if (*p == '\n' || *line == '#')
             continue;
         s->records++;
         p = take_head(s, line, line + length, &sample);
         if (p)
             p = take_event(s, p, &sample);
         if (!p || !take_rest(s, p, line + length, &sample)) {
+            if (memmem(line, length, RECORD, strlen(RECORD))) {
+                s->records--; /* another record */
+                continue;
+            }
             cf_lines_bad(
                 l, 0, "'%.*s' has not the fields of %s: give -F the list that perf script got",
                 (int)(length < 80 ? length : 80), line, s->fields ? "-F" : "perf's default");

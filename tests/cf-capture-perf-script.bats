@@ -39,6 +39,18 @@ END
     [[ $(rows access s.cf --columns pid,tid | sort -u | paste -s -d ' ') == '4242,4242 4242,4243 pid,tid' ]]
 }
 
+@test "other records are passed over, and not a thread whose name is like theirs" {
+    printf '%s\n' '   : PERF_RECORD_X  4242 [001]   123.456789:       1000 cpu/mem-loads/P:     7ffd10001234           401136 main (demo)' \
+        '            demo  4242 [001]   123.456790: PERF_RECORD_COMM: dead beef:4242/4242' \
+        '            demo  4242 [001]   123.456790: PERF_RECORD_EXIT(4242:4242):(4241:4241)' \
+        PERF_RECORD_FINISHED_ROUND >s.txt
+    run -0 --separate-stderr cf-capture perf-script -o s.cf s.txt
+    has_not 'left out' "$stderr"
+    run -0 cf-cat --csv --columns tid,addr s.cf
+    is 'tid,addr
+4242,0x7ffd10001234'
+}
+
 @test "-F: the fields that perf script was given" {
     cat >s.txt <<'END'
  4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A               7           401136       123451234 4K
