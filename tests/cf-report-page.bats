@@ -105,6 +105,16 @@ assert {round(ratio, 3) for size, ratio in json.load(open("page.json"))["curve"]
 assert {ratio for size, ratio in json.load(open("page.json"))["curve"]} == {0}'
 }
 
+@test "a thousandth of the misses is in the tables, and less is not" {
+    local n
+    for n in 999 1000; do # misses of f, and one of g
+        awk -v n=$n 'BEGIN { print "addr,function,region"; for (i = 0; i < n; i++) print 64 * i ",f,r"; print 64 * n ",g,r" }' | stream a.cf
+        page -m "$M" a.cf
+        equal functions.0.misses $n
+        equal functions.1.name "$([[ $n == 1000 ]] || echo g)"
+    done
+}
+
 @test "lines are as long as the machine's, and all lines of an access to several are touched" {
     seq 0 32 3168 | sed '1i addr' | stream a.cf
     sed 's/^line_size: 64/line_size: 32/' "$M" >narrow.yaml

@@ -427,12 +427,13 @@ const char *page_item_name(const struct page *p, enum page_table table,
 const struct cf_rank_item *page_item(const struct page *p, enum page_table table, size_t *at)
 {
     const struct cf_ranked *r = &p->ranked[table];
-    const uint64_t least = page_sum(p, p->misses) / LEAST_SHARE;
+    const uint64_t misses = page_sum(p, p->misses);
+    const uint64_t least = misses / LEAST_SHARE + (misses % LEAST_SHARE || !misses);
 
     while (*at < r->count) {
         const struct cf_rank_item *i = &r->item[(*at)++];
 
-        if (table == PAGE_THREADS || (i->sum[p->misses] > least && *i->key->text))
+        if (table == PAGE_THREADS || (i->sum[p->misses] >= least && *i->key->text))
             return i;
     }
     return NULL;
