@@ -64,6 +64,25 @@ END
     is 'L2,latency,31,31,,1.0000,31,equal,'
 }
 
+@test "a level of less than twice the one before, under LRU, hides neither itself nor the next one" {
+    local by
+    cat >m.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1, size: 32KiB, ways: 8}
+  - {name: L2, size: 48KiB, ways: 12}
+  - {name: L3, size: 256KiB, ways: 16}
+latency: {L1: 2, L2: 10, L3: 30, memory: 200}
+END
+    for by in misses time; do
+        cf-capture-probe -q --by $by --quick --on ./m.yaml -o p.cf
+        run -0 cf-infer -q --compare ./m.yaml p.cf
+        has L2,size,49152,49152,49152
+        has L3,size,262144,262144,262144
+        run ! grep -E ',(differs|cannot tell),|size.*,not measured' <<<"$output"
+    done
+}
+
 @test "size by search takes at most a twentieth of the accesses of 1 KiB steps, for 8 MiB" {
     cat >m.yaml <<'END'
 line_size: 64
