@@ -87,6 +87,8 @@ begin:
 $(NAMES:%=.one.%): .one.%:
 	+@(set -- one $*; HERE=1; . $(SCRIPTS)batch.sh) || true
 
+# whatever the environment has by a name of the line above
+unexport HERE
 one:
 	+@$(batch) one $(NAME)
 

@@ -852,7 +852,7 @@ END
     [[ -s out/sort-0/.batch/whole ]]
     rm -r out/sort-0
     echo "# changed" >>pages.mk
-    run -2 out/.batch/run one NAME=sort-0
+    HERE=1 run -2 out/.batch/run one NAME=sort-0
     has "has other programs or another recipe"
     run -2 out/.batch/run check
     has "has other programs or another recipe"
