@@ -29,7 +29,7 @@
 #
 # A trace that was changed since its results were begun is refused, as is one that MANIFEST does not know;
 # the others are made; what MANIFEST knows and is not there is absent. Results are made anew when the
-# recipe's file, one that it includes, its variables, a file that one of them names, or the version of the programs has changed. Exit status: 0 when all results are whole.
+# recipe's file, one that it includes, its variables, a file outside of OUT that one of them names, or the version of the programs has changed. Exit status: 0 when all results are whole.
 
 SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 RECIPE   ?= $(or $(shell cat '$(OUT)/.batch/recipe' 2>/dev/null),explore)
