@@ -80,6 +80,8 @@ PICTURES     ?= 1
 $(call numbers,TEXT ROWS TIME)
 SOURCE       := $(SCRIPTS)../samples/cacheflow
 DESCRIPTIONS := $(firstword $(wildcard $(SCRIPTS)../formats/machines $(SCRIPTS)../machines))
+$(foreach v,$(if $(DEVICE),,MACHINE MACHINE6),$(if $(wildcard $(DESCRIPTIONS)/$($v).yaml),,$(error $v=$($v): there is no \
+    $(DESCRIPTIONS)/$($v).yaml, whose ways and clock are needed here: give a name that has one)))
 # bytes of a way, and ways, of the last level that has data
 GEOMETRY     := $(or $(if $(DEVICE),,$(shell awk -F ' size: | ways: ' '/ size: .* ways: / && !/kind: instruction/ { w = $$3 + 0; \
 		b = $$2 * ($$2 ~ /^[0-9]+K/ ? 1024 : $$2 ~ /^[0-9]+M/ ? 1048576 : 1) } END { if (w) printf "%d %d\n", b / w, w }' \

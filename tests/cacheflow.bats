@@ -372,6 +372,18 @@ shown() {
     done
 }
 
+@test "a machine whose description is not among those that the pipeline reads is refused" {
+    cp "$ROOT/formats/machines/xeon-6230.yaml" mine.yaml
+    local v m
+    for v in MACHINE MACHINE6; do
+        for m in "$T/mine.yaml" host; do
+            run -2 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" $v="$m" "$T/new/fig13.csv"
+            has "$v=$m: there is no "
+            [[ ! -e new ]]
+        done
+    done
+}
+
 @test "REPL fills sets of the machine that is given, also where its ways are no part of a huge page; others are refused" {
     run -0 make -s -C "$ROOT" -f pipelines/cacheflow.mk BIN="$BIN" OUT="$T/new" PICTURES=0 MACHINE=xeon-6230 REPL_SETS=20 "$T/new/fig13.csv"
     [[ $(<new/fig13.csv) == rounds,lines,cached,snapshots,probability$(printf '\n%s,11,11,20,1.000000' 1 2 3 4 5 6 7 8) ]] || fail "$(<new/fig13.csv)"

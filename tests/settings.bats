@@ -141,7 +141,7 @@ keeps() {
     printf 'line_size: 64\nlevels:\n  - {name: L1, size: 4KiB, ways: 2}\n' | tee "$file" >m.yaml
     for name in bbprof cacheflow cacheperf "explore TRACES=$ROOT/samples/gzip.cf"; do
         # shellcheck disable=SC2086 # a name, and an argument
-        set -- ${name%% *} none ${name#"${name%% *}"} MACHINE="tegra-x1 $T/m.yaml" COMMAND_x="a $file"
+        set -- ${name%% *} none ${name#"${name%% *}"} LISTED="tegra-x1 $T/m.yaml" COMMAND_x="a $file"
         IN=$1 run -2 pipeline "$@"
         : >"$1/none"
         printf '# more\n' >>"$file"
