@@ -36,6 +36,9 @@ while getopts c:w:l: option; do
 done
 shift $((OPTIND - 1))
 [[ $# -ge 2 && $warm != *[!0-9]* ]] || { sed -n '4s/^# //p' "$0" >&2; exit 2; }
+for number in PASSES SETTLED UNSETTLED; do
+    [[ ${!number} =~ ^[0-9]+(\.[0-9]+)?$ ]] || { echo "bbprof-beside.sh: $number='${!number}': give a number" >&2; exit 2; }
+done
 machine=$1 program=$2
 shift 2
 

@@ -115,6 +115,8 @@ END
     [[ $stderr == "bbprof-beside.sh: p.cf: takes "*"the co-runner ends after 29999"?": record more of it" ]] || fail "$stderr"
     PASSES=1 UNSETTLED=1 run -1 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf
     has "it does not settle" "$stderr"
+    SETTLED=x run -2 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf
+    has "bbprof-beside.sh: SETTLED='x': give a number" "$stderr"
     run -1 --separate-stderr "$beside" -c many.cf m.yaml p.cf
     has "the co-runner's times have another clock" "$stderr"
     run -2 --separate-stderr "$beside" m.yaml
