@@ -55,7 +55,7 @@ ALLOCATORS ?= libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0
 REAL       ?= gzip xz sort sqlite3 cc1
 TEXT       ?= 40000
 ROWS       ?= 150000
-$(call numbers,SAMPLES SEEDS LASTING TEXT ROWS)
+$(call numbers,SAMPLES SEEDS LASTING TEXT ROWS $(if $(filter-out 0,$(RUNS)),RUNS))
 SOURCE     := $(SCRIPTS)../samples/cacheperf
 UNIT       ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/thrash.c))
 

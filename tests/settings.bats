@@ -247,7 +247,7 @@ END
 }
 
 @test "a number of samples, seeds, lines or rows that is none is refused, not taken for 0" {
-    for setting in SAMPLES=5e4 SEEDS=x SEEDS=0 LASTING=1s TEXT=many "ROWS=1 2"; do
+    for setting in SAMPLES=5e4 SEEDS=x SEEDS=0 LASTING=1s RUNS=1e1 RUNS=-1 TEXT=many "ROWS=1 2"; do
         run -2 pipeline cacheperf real/text.txt "$setting"
         has "${setting%%=*}='${setting#*=}' is no number from 1 on: give how many"
     done
