@@ -253,10 +253,10 @@ one() {
     failed
 }
 
-# other NAME BYTES,MODIFIED: whether the trace is another than that of the manifest; of another time, by its hash
+# other NAME BYTES,MODIFIED: whether the trace is another than that of the manifest, or gone; of another time, by its hash
 other() {
     local row=$OUT/$1/.batch/manifest bytes was hash
-    [[ $2 && -s $row ]] && IFS=, read -r bytes was hash _ <"$row" && [[ $bytes,$was != "$2" ]] || return
+    [[ -s $row ]] && IFS=, read -r bytes was hash _ <"$row" && [[ $bytes,$was != "$2" ]] || return
     [[ $bytes != "${2%,*}" || $(hash_of "$1") != "$hash "* ]]
 }
 

@@ -215,6 +215,10 @@ few() {
     ln -s ../kept.cf links/a.cf
     TRACES=$T/links run -0 batch
     grep -q "^$(stat -c %s kept.cf)," out/manifest.csv
+    # nor is it whole while nothing is behind it
+    mv kept.cf gone.cf
+    TRACES=$T/links run -2 batch status
+    has "1 changed"
     cp "$D/traces/sort-1.cf" kept.cf
     TRACES=$T/links run -2 batch status
     has "1 changed"
