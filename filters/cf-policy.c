@@ -90,6 +90,9 @@ static void check(struct work *w)
                "--picture: only one of --choices and --survivors is drawn");
     if (o->policies && !o->accesses)
         cf_die(&w->tool, CF_EXIT_USAGE, "--policies: needs --accesses TRACE");
+    if ((o->group || o->rounds_count) && !o->survivors)
+        cf_die(&w->tool, CF_EXIT_USAGE, "--%s: needs --survivors FILE",
+               o->group ? "group" : "rounds");
 }
 
 static void parse(struct work *w, int argc, char **argv)

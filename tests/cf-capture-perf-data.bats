@@ -192,6 +192,9 @@ by_us() {
 
 @test "no such file: text, an older version, a head that lies" {
     printf 'demo 1 [000] 1.0: 1 event: 10 20\n' >t.txt
+    mkdir folder.data
+    run -1 cf-capture-perf-data folder.data
+    has 'perf record --threads'
     run -1 cf-capture-perf-data t.txt
     has 'this is no perf.data file: for perf'"'"'s text there are cf-capture perf-script and perf-mem'
     printf 'PERFFILE0000000000000000' >t.data

@@ -382,7 +382,7 @@ choices() {
     has cut.cf "$stderr"
     has snapshots,400
     for bad in '--policies x' '--alpha 0' '--alpha x' '--group odd' '--group cycle:0' '--line-size 48' '--line-size 0' '--watch 1,x' \
-        '--choices - --survivors -' '--pid x' '--set 5-2' '--rounds'; do
+        '--choices - --survivors -' '--pid x' '--set 5-2' '--rounds' '--rounds 1,2' '--group cycle:2'; do
         # shellcheck disable=SC2086 # words are meant
         run -2 cf-policy -q $bad s.cf
     done

@@ -32,8 +32,9 @@ int perf_input_caught(void)
 
 static void report(const struct perf_input *in)
 {
-    cf_fail(in->tool, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT, "%s: %s",
-            in->name, strerror(errno));
+    cf_fail(in->tool, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT, "%s: %s%s",
+            in->name, strerror(errno),
+            errno == EISDIR ? ": 'perf record --threads' writes one: record without it" : "");
 }
 
 static int note(struct perf_input *in)
