@@ -49,6 +49,7 @@ $(if $(shell grep -lE '^include .*stored\.mk$$' '$(RECIPE_FILE)'),,$(error '$(RE
 # What is whole is known by more than times of files, and by commands that end well.
 $(foreach f,t i B,$(if $(findstring $f,$(firstword -$(MAKEFLAGS))),$(error make -$f is not for a batch: a trace whose folder in OUT you remove is made anew)))
 $(if $(filter-out parallel slurm,$(LAUNCH))$(word 2,$(LAUNCH)),$(error LAUNCH is parallel, slurm or nothing))
+$(if $(LAUNCH),$(if $(filter host,$(MACHINE) $(MACHINES)),$(error machine 'host' is another on each host: write a description, and give its file)))
 
 .DEFAULT_GOAL := run
 # it is not the recipe that runs here

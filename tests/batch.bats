@@ -683,6 +683,10 @@ END
     has "is no recipe for stored traces"
     run -2 batch LAUNCH=pbs
     has "LAUNCH is parallel, slurm or nothing"
+    run -2 batch LAUNCH=parallel HOSTS=one MACHINE=host
+    has "machine 'host' is another on each host"
+    run -2 batch LAUNCH=slurm MACHINES='tegra-x1 host'
+    has "machine 'host' is another on each host"
     # the last word of it is a recipe
     cp "$PAGES" pages.mk
     run -2 make -s -f "$ROOT/pipelines/batch.mk" BIN="$B/bin" TRACES="$D/traces" OUT=out RECIPE='./my pages.mk'
