@@ -825,6 +825,11 @@ task() {
     cf-cat --verify c.cf
     [[ ! $(rows unplaced c.cf) && ! $(rows bus c.cf) ]]
     same <(rows access c.cf) <(two_threads && cf-merge --interleave a.cf | cf-cat --csv --table access)
+    # without a thread nothing is interleaved
+    printf 'snapshot,set,way,phys\n1,0,0,64\n2,0,0,128\n' | cf-capture csv -q -t line -o s.cf -
+    run -0 --separate-stderr cf-merge --interleave -o c.cf s.cf
+    has 'no thread runs in any input: they are merged as without --interleave, and nothing is left out' "$stderr"
+    same <(rows line c.cf) <(rows line s.cf)
 }
 
 @test "the command is that of all inputs, each once" {

@@ -45,11 +45,11 @@ struct merge {
     struct output *out;
     struct cf_header stated; /* its facts: of columns, of all inputs so far */
     size_t fact_room;
-    char *command;             /* those of all inputs so far */
-    const struct input *model; /* the first that has snapshots of one */
-    int models;                /* others have, too, which was reported */
-    struct cf_counts *owner;   /* input + 1 by process of the output */
-    int clash_warned;
+    char *command;              /* those of all inputs so far */
+    const struct input *model;  /* the first that has snapshots of one */
+    int models;                 /* others have, too, which was reported */
+    struct cf_counts *owner;    /* input + 1 by process of the output */
+    int clash_warned, left_out; /* left_out: it was said of some rows */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */

@@ -141,6 +141,7 @@ void source_leave_out(struct source *s, unsigned table, const char *owner)
         cf_warn(&s->merge->tool, "%s: %s%s belong to no %s: they are left out", s->input->name,
                 snapshot ? "" : "rows of ", snapshot ? "snapshots" : cf_table_name(table), owner);
     s->left_out |= bit;
+    s->merge->left_out = 1;
 }
 
 /* Describes a frame's decoded columns. */
