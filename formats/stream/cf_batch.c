@@ -189,6 +189,29 @@ int cfw_flush_for(struct cf_writer *w, unsigned table)
     return 0;
 }
 
+/* Whether a frame may have these columns: what no reader takes must not be written. */
+static int may_have(struct cf_writer *w, unsigned table, const uint16_t *id, const uint8_t *type,
+                    unsigned columns)
+{
+    if (table < CF_NAME || table > UINT16_MAX) {
+        cfw_fail(w, "%s: table %u cannot be written as rows", cfw_target(w), table);
+        return 0;
+    }
+    for (unsigned i = 0; i < columns; i++) {
+        unsigned k = 0;
+
+        while (id[k] != id[i])
+            k++;
+        if (k == i && id[i] && cf_type_width(type[i]))
+            continue;
+        cfw_fail(w,
+                 k < i ? "%s: column %u is given twice" : "%s: column %u cannot be written as rows",
+                 cfw_target(w), id[i]);
+        return 0;
+    }
+    return 1;
+}
+
 /* The batch of a table, with these columns and room for at least one more row. */
 struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t *id,
                             const uint8_t *type, unsigned columns)
@@ -212,6 +235,8 @@ struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t 
     }
     if (b && b->rows)
         return b;
+    if (!may_have(w, table, id, type, columns))
+        return NULL;
     if (!b) {
         b = cfw_new_batch(w, table);
         if (!b)

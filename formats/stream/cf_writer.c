@@ -242,11 +242,6 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
         type[i] = type_of(w, columns[i].column);
         values[i] = columns[i].values;
         constant[i] = columns[i].constant;
-        if (!cf_type_width(type[i])) {
-            cfw_fail(w, "%s: column %u cannot be written as rows", cfw_target(w),
-                     columns[i].column);
-            return -1;
-        }
     }
     return cfw_append(w, table, rows, id, type, values, constant, count, hint);
 }
@@ -408,6 +403,10 @@ int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const ch
 
     if (cfw_ready_to_write(w) != 0)
         return -1;
+    if (!*name) {
+        cfw_fail(w, "%s: the name of column %u is empty", cfw_target(w), id);
+        return -1;
+    }
     if (id < 65536) {
         if (w->declarations == CF_MAX_COLUMNS) {
             cfw_fail(w, "%s: more than %d declared columns", cfw_target(w), CF_MAX_COLUMNS);

@@ -283,6 +283,41 @@ static void test_refused_rows(void)
     }
 }
 
+/* Rows of which no reader would take the frame. */
+static void test_unreadable_rows(void)
+{
+    static const uint64_t values[1];
+    static const struct {
+        unsigned table, column, further;
+        const char *text;
+    } of[] = {{CF_HEADER, CF_ADDR, CF_PC, "table 0 cannot"},
+              {CF_END, CF_ADDR, CF_PC, "table 1 cannot"},
+              {CF_INDEX, CF_ADDR, CF_PC, "table 2 cannot"},
+              {CF_STRING, CF_ADDR, CF_PC, "table 3 cannot"},
+              {70000, CF_ADDR, CF_PC, "table 70000 cannot"},
+              {CF_ACCESS, CF_ADDR, CF_ADDR, "column 7 is given twice"},
+              {CF_ACCESS, CF_ADDR, CF_TEXT, "column 98 cannot"},
+              {CF_ACCESS, CF_ADDR, 40000, "column 40000 cannot"}};
+
+    for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        const struct cf_values two[] = {{of[i].column, values, 0}, {of[i].further, NULL, 1}};
+        struct cf_place place = {of[i].column, NULL};
+        uint32_t rows;
+
+        for (int placed = 0; placed < 2; placed++) {
+            struct cf_writer *w = start("refused.cf", placed, "test_stream");
+            int status = cf_writer_header(w, &plain_header);
+
+            problem[0] = '\0';
+            if (placed)
+                status |= cf_writer_place(w, of[i].table, &two[1], 1, &place, 1, NULL, &rows) == 0;
+            else
+                status |= cf_writer_rows(w, of[i].table, 1, two, 2, NULL) == 0;
+            ok(finish(w, 1) && !status && strstr(problem, of[i].text), "refused: %s", problem);
+        }
+    }
+}
+
 static void test_output_file(void)
 {
     struct stat st;
@@ -332,6 +367,7 @@ int main(void)
     test_complete();
     test_problems();
     test_refused_rows();
+    test_unreadable_rows();
     test_output_file();
     return end_streams();
 }
