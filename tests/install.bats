@@ -103,6 +103,10 @@ END
     cc -Wall -Werror count.c $flags -o count
     run -0 ./count "$STREAMS/full.cf"
     is 20000
+    # of C++, too
+    c++ -x c++ -Wall -Werror count.c -x none $flags -o count++
+    run -0 ./count++ "$STREAMS/full.cf"
+    is 20000
 }
 
 @test "completion offers programs' options and machines" {

@@ -41,6 +41,9 @@
 #define CF_MUST_CHECK
 #define CF_PRINTF(a, b)
 #endif
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum {
     CF_WIRE_ROWS = 1 << 14, /* rows in a frame of a pipe: 16,384 stay inside a second-level cache */
@@ -187,8 +190,7 @@ const char *cf_reader_input(const struct cf_reader *r);
 /* Takes partial results of programs (cf-stream(5), "Partial results"), which are refused else. */
 void cf_reader_partials(struct cf_reader *r);
 
-/* Asks for every column of every table. */
-void cf_reader_want_all(struct cf_reader *r);
+void cf_reader_want_all(struct cf_reader *r); /* every column of every table */
 
 /* Makes string ids in decoded columns dense (1, 2, 3, ...) and valid over all segments. For
    programs that write no stream, or write every string anew. */
@@ -290,9 +292,7 @@ int cf_reader_wanting(const struct cf_reader *r);
 /* Whether the problem is none of the input: memory is out, a file cannot be opened for want of
    descriptors, or not be read. cf_reader_next() has then ended early. */
 int cf_reader_refused(const struct cf_reader *r);
-
-/* Whether an errno is of that kind. */
-int cf_is_refusal(int error);
+int cf_is_refusal(int error); /* whether an errno is of that kind */
 
 uint64_t cf_reader_bytes(const struct cf_reader *r); /* bytes read so far */
 uint64_t cf_reader_size(const struct cf_reader *r);  /* of all inputs, 0 where unknown */
@@ -424,8 +424,7 @@ int cf_writer_header(struct cf_writer *w, const struct cf_header *header);
    -1 when it is not taken, which also shows when the writer is closed. */
 int cf_writer_fact(struct cf_writer *w, const char *column, const char *key, const char *text);
 int cf_writer_number(struct cf_writer *w, const char *column, const char *key, uint64_t value);
-/* States nothing of the column any more. */
-void cf_writer_forget(struct cf_writer *w, const char *column);
+void cf_writer_forget(struct cf_writer *w, const char *column); /* states nothing of it any more */
 
 /* Headers that are handed on from now on state this command, instead of their own. */
 void cf_writer_command(struct cf_writer *w, const char *command);
@@ -486,9 +485,7 @@ int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const ch
    the file of a recording only what is some seconds old. */
 int cf_writer_flush(struct cf_writer *w);
 
-/* Bytes written so far. */
-uint64_t cf_writer_bytes(const struct cf_writer *w);
-
+uint64_t cf_writer_bytes(const struct cf_writer *w); /* bytes written so far */
 const char *cf_writer_problem(const struct cf_writer *w);
 
 /* Writes index and end frame, closes and frees. `complete` 0: the stream ends without an end
@@ -497,4 +494,7 @@ const char *cf_writer_problem(const struct cf_writer *w);
    more than a reader takes; the message is then left in `problem`, which holds `size` bytes. */
 int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size) CF_MUST_CHECK;
 
+#ifdef __cplusplus
+}
+#endif
 #endif
