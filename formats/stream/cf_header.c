@@ -272,13 +272,13 @@ static void quoted(FILE *out, const char *text)
             n = 1;
             code = (unsigned char)*text;
         }
-        /* what YAML does not take as it is: controls, byte order marks, no characters */
+        /* what YAML does not take as it is: controls, ends of lines, byte order marks, no characters */
         if (*text == '"' || *text == '\\')
             fprintf(out, "\\%c", *text);
         else if (!valid || code < 0x20 || code == 0x7f)
             fprintf(out, "\\x%02X", (unsigned)code);
-        else if ((code >= 0x80 && code < 0xa0) || code == 0xfeff || code == 0xfffe ||
-                 code == 0xffff)
+        else if ((code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+                 code == 0xfeff || code == 0xfffe || code == 0xffff)
             fprintf(out, "\\u%04X", (unsigned)code);
         else
             fwrite(text, 1, n, out);

@@ -188,6 +188,28 @@ static void test_header_text(void)
         cf_reader_close(in);
     }
     is_u64(wrong, 0, "all of Unicode goes through a header as it is");
+
+    /* Blanks beside what ends a line in YAML, in a value, and as the key of a fact. */
+    for (unsigned i = 0; i < 5; i++) {
+        static const char *const ends[] = {"\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+        struct cf_header header = plain_header;
+        struct cf_writer *w = start("text.cf", 0, "test_stream");
+        struct cf_reader *in;
+        struct cf_frame *f;
+        int status;
+
+        snprintf(text, sizeof(text), " a %s b%s", ends[i], ends[i]);
+        header.command = header.clock_unit = text;
+        status = cf_writer_fact(w, "dist", text, text);
+        status |= cf_writer_header(w, &header) | finish(w, 1);
+        in = open_one("text.cf");
+        ok(!status && cf_reader_next(in, &f) == 1 && !cf_reader_damages(in) &&
+               cf_header_fact(f->header, "dist", text) && strcmp(f->header->command, text) == 0 &&
+               strcmp(f->header->clock_unit, text) == 0 &&
+               strcmp(cf_header_fact(f->header, "dist", text), text) == 0,
+           "an end of a line between blanks goes through a header, too: %u", i);
+        cf_reader_close(in);
+    }
 }
 
 static void test_complete(void)
