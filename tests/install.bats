@@ -103,6 +103,10 @@ END
     cc -Wall -Werror count.c $flags -o count
     run -0 ./count "$STREAMS/full.cf"
     is 20000
+    # shellcheck disable=SC2046
+    cc -static count.c $(pkg-config --static --cflags --libs cacheflow) -o count-static
+    run -0 ./count-static "$STREAMS/full.cf"
+    is 20000
     # of C++, too
     c++ -x c++ -Wall -Werror count.c -x none $flags -o count++
     run -0 ./count++ "$STREAMS/full.cf"

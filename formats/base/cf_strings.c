@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include <xxhash.h>
-#ifdef __x86_64__
-#include <xxh_x86dispatch.h> /* the same functions by the widest vectors that the CPU has */
-#endif
 
 #include "cf_hash.h"
 #include "cf_memory.h"

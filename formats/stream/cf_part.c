@@ -312,6 +312,10 @@ int cf_reader_part(struct cf_reader *r, uint32_t number, uint32_t parts)
 {
     int result;
 
+    if (!number || number > parts || parts > CF_MAX_PARTS) {
+        cfr_damage(r, UINT64_MAX, "there is no part %u of %u", number, parts);
+        return NO_INDEX;
+    }
     r->plan = calloc(1, sizeof(*r->plan));
     if (!r->plan) {
         cfr_refuse(r, ENOMEM);

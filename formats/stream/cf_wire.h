@@ -17,9 +17,6 @@
 
 #define XXH_STATIC_LINKING_ONLY /* for a hash state on the stack */
 #include <xxhash.h>
-#ifdef __x86_64__
-#include <xxh_x86dispatch.h> /* the same functions by the widest vectors that the CPU has */
-#endif
 
 #include "cf.h"
 #include "formats/base/cf_strings.h"

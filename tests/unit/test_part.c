@@ -143,6 +143,19 @@ static void test_changed_meanwhile(void)
     free(all);
 }
 
+static void test_no_such_part(void)
+{
+    static const uint32_t of[][2] = {{0, 2}, {3, 2}, {1, 0}, {1, CF_MAX_PARTS + 1}};
+
+    for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        struct cf_reader *in = open_one("all.cf");
+
+        ok(cf_reader_part(in, of[i][0], of[i][1]) == -1 && cf_reader_problem(in),
+           "there is no part %u of %u", of[i][0], of[i][1]);
+        cf_reader_close(in);
+    }
+}
+
 int main(void)
 {
     unsigned maps;
@@ -153,6 +166,7 @@ int main(void)
     for (unsigned n = 1; n <= 12; n++)
         ok(read_parts("all.cf", n, &maps) == 1 && maps == SEGMENTS * FRAMES,
            "%u parts have each access once, and the last one has all mappings", n);
+    test_no_such_part();
     test_wrong_indexes();
     test_changed_meanwhile();
     (void)remove(file_of("all.cf"));
