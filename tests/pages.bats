@@ -709,7 +709,7 @@ END
         echo "$((n % 3)),0,0,$((n++ % 3 * 1000)),,,\"$name\",\"\"" >>manifest.csv
     done >states
     printf 'absent\tgone\tin came.csv, not in traces\n' >>states
-    awk -v manifest=manifest.csv -v recipe=explore -v key=k -f "$ROOT/pipelines/batch-page.awk" states >page.html
+    manifest=manifest.csv recipe=explore key=k awk -f "$ROOT/pipelines/batch-page.awk" states >page.html
     in_browser page.html <<'END'
   const names = c => (document.querySelectorAll('th')[c].click(), [...document.querySelector('tbody').rows].map(r => r.cells[0].textContent));
   got.names = names(0);
