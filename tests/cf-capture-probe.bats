@@ -64,6 +64,23 @@ END
     is 'L2,latency,31,31,,1.0000,31,equal,'
 }
 
+@test "an inclusive level about as large as the first: its ways are not told as those of the first" {
+    local options
+    cat >m.yaml <<'END'
+line_size: 16
+levels:
+  - {name: L1, size: 1024000, ways: 64, policy: fifo}
+  - {name: L2, size: 1MiB, ways: 16, inclusion: inclusive, line_size: 64}
+latency: {L1: 4, L2: 14, memory: 200}
+END
+    for options in --quick "--quick --by time"; do
+        # shellcheck disable=SC2086 # words
+        run -0 bash -c "cf-capture-probe -q $options --on ./m.yaml | cf-infer -q --csv"
+        has 'L1,ways,cannot tell,16,16,16,0.0000,experiment associativity contradicts way-size'
+        has 'L1,size,cannot tell,'
+    done
+}
+
 @test "a level of less than twice the one before, under LRU, hides neither itself nor the next one" {
     local by
     cat >m.yaml <<'END'

@@ -376,6 +376,23 @@ static int size_and_ways(struct probe *p, unsigned level, int *ways)
     return now;
 }
 
+/* 1: one line more of a set of the first level than it has ways does not fit. An inclusive level
+   behind it, about as large, may have too many of all lines that show its ways, so that they seem
+   to be as few as that one has. */
+static int confirm_set(struct probe *p)
+{
+    const struct probe_level *l = p->level;
+    const uint64_t more = l->size / l->way_size + 1;
+    int now = 1;
+
+    for (uint64_t n = 1; now > 0 && n <= more && more * l->size <= p->bench->size; n += more - 1) {
+        probe_clear(p);
+        probe_add(p, 0, n * l->size, l->size);
+        now = probe_fits(p, "associativity", n, 1, PROBE_ONCE) ^ (n > 1);
+    }
+    return now;
+}
+
 static int find_level(struct probe *p, unsigned level)
 {
     struct probe_level *l = &p->level[level - 1];
@@ -388,6 +405,8 @@ static int find_level(struct probe *p, unsigned level)
         now = window(p, l->size / 2 / l->line * l->line, level, PROBE_ONCE) < 0
                   ? -1
                   : confirm_line(p, level);
+    if (now > 0 && level == 1)
+        now = confirm_set(p);
     if (now == 0)
         l->way_size = 0;
     if (now >= 0 && probe_may_be_exclusive(p, level))

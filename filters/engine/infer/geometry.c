@@ -40,6 +40,15 @@ static int tells(const struct cf_change *c)
     return c->state == CF_CHANGE_FOUND || c->state == CF_CHANGE_ONCE || c->state == CF_CHANGE_VAGUE;
 }
 
+/* Whether one line of a set fits, and so many more as there are do, too: it has as many ways, at
+   least. */
+static int is_bound(const struct cf_evidence *e)
+{
+    const struct cf_change *c = e->change;
+
+    return e->of == CF_OF_WAYS && c->state == CF_CHANGE_NONE && c->parameter[0] == 1;
+}
+
 /* What a triple makes of an experiment's parameter; 0: it says nothing of it. */
 static uint64_t of_triple(const struct triple *t, enum cf_measures of)
 {
@@ -65,7 +74,7 @@ static void add(struct search *s, uint64_t size, uint64_t ways, uint64_t line)
     for (unsigned i = 0; i < s->count; i++) {
         const uint64_t value = of_triple(&t, s->e[i].of);
 
-        if (value && tells(s->e[i].change))
+        if (value && (tells(s->e[i].change) || is_bound(&s->e[i])))
             t.weight += log(fmax(FLOOR, cf_change_chance(s->e[i].change, value)));
     }
     s->triple[s->used++] = t;
@@ -251,11 +260,13 @@ static void confront(const struct search *s, const struct triple *best, struct c
             const double chance = fmax(FLOOR, cf_change_chance(c, value));
             double most = 0;
 
-            if (!value || !tells(c))
+            if (!value || !(tells(c) || is_bound(&s->e[i])))
                 continue;
             for (size_t j = 0; j <= c->count; j++)
                 most = fmax(most, c->chance[j]);
             if (chance >= CONTRADICTION * most) {
+                if (!tells(c))
+                    continue;
                 t->by |= 1u << i;
                 agrees[trait_of(s->e[i].of)] = (int)i;
             } else if (pass) {

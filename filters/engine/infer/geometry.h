@@ -8,7 +8,8 @@
  * decides only where the experiments do not, such as steps of 1 KiB between which several sizes
  * lie. A line divides the size of a way, and ways times lines divide the size. An experiment that
  * has, with the triple that is chosen, a fiftieth of its own best chance contradicts it: then
- * what it measures is not known.
+ * what it measures is not known. Lines of a set that all fit say that there are as many ways, and
+ * contradict fewer.
  *
  * Memory: 40 bytes a triple, at most 65,536 of them.
  */
