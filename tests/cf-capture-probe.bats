@@ -81,6 +81,22 @@ END
     done
 }
 
+@test "noise by time: latencies are neither too low nor too high, and their bounds hold the truth" {
+    local seed
+    cat >m.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1, size: 4KiB, ways: 4}
+  - {name: L2, size: 32KiB, ways: 8}
+latency: {L1: 20, L2: 48, memory: 165}
+END
+    for seed in 1 2 3 6; do
+        cf-capture-probe -q --noise --by time --seed $seed --on ./m.yaml -o p.cf
+        cf-infer -q --compare ./m.yaml p.cf | grep ,latency >got
+        [[ $(grep -cE 'equal|within bounds' got) == 3 ]] || fail "seed $seed" "$(cat got)"
+    done
+}
+
 @test "a level of less than twice the one before, under LRU, hides neither itself nor the next one" {
     local by
     cat >m.yaml <<'END'

@@ -258,6 +258,15 @@ END
     run -0 cf-infer -q --csv both.cf
     has "L1,size,cannot tell,"
     has "L1,line_size,measured,64,"
+    # more lines of a set fit than the others give ways; as many or fewer say nothing
+    for fit in 6 7; do
+        for ((i = 1; i <= fit; i++)); do echo "associativity,$i,0,1,$i,0,0"; done >rows
+        probe fit.cf rows=rows
+        cat one.cf fit.cf >both.cf
+        cf-infer -q --csv both.cf | grep '^L1,ways' >ways.$fit
+    done
+    grep '^L1,ways,measured,6,' ways.6
+    grep '^L1,ways,cannot tell,.*experiment associativity contradicts' ways.7
 }
 
 @test "streams of two machines, clocks or page sizes are refused" {

@@ -417,7 +417,7 @@ static int serves_misses(struct probe *p, unsigned level, struct conflict *c, in
 static int serves(struct probe *p, unsigned level, struct conflict *c, int last)
 {
     const struct probe_level *l = &p->level[level - 2];
-    uint64_t ticks[NEXT_SEEN];
+    uint64_t ticks[NEXT_SEEN], middle;
     struct cf_measured here = {.has_misses = 1};
     unsigned seen = 0;
     int found;
@@ -437,12 +437,13 @@ static int serves(struct probe *p, unsigned level, struct conflict *c, int last)
     if (seen < NEXT_SEEN)
         return 0;
     if (p->by_time) {
-        struct cf_measured m = {.accesses = 1, .time = median(ticks, seen), .method = 3};
+        p->level[level - 1].ticks = middle = median(ticks, seen);
+        found = middle + middle / APART < p->memory_ticks && are_apart(p, level, ticks, seen);
+        for (unsigned i = 0; (found || last) && i < seen; i++) {
+            const struct cf_measured m = {.accesses = 1, .time = ticks[i], .method = 3};
 
-        p->level[level - 1].ticks = m.time;
-        found = m.time + m.time / APART < p->memory_ticks && are_apart(p, level, ticks, seen);
-        if (found || last)
             probe_emit(p, "latency", 2 * l->size, level, &m);
+        }
         return found;
     }
     return serves_misses(p, level, c, last, &here);

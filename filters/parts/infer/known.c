@@ -138,6 +138,41 @@ static void take_estimate(const struct infer *f, const struct basis *b, enum cf_
     }
 }
 
+/* Of times of one latency, sorted, between which two of them their median lies with 99 %, whatever
+   their distribution: so many from each end. */
+static size_t bound_of(size_t n)
+{
+    double chance = pow(0.5, (double)n), sum = chance; /* that no more are less than it */
+    size_t from = 0;
+
+    while (sum <= 0.005 && from < n) {
+        from++;
+        chance *= (double)(n - from + 1) / (double)from;
+        sum += chance;
+    }
+    return from ? from - 1 : 0;
+}
+
+/* The times of one window. Of a model they vary to both sides, so that their median is taken; what
+   disturbs a machine adds to them. */
+static void take_repeats(const struct infer *f, const struct series *s, struct value *v)
+{
+    double *time = cf_tool_room(&f->tool, s->rows + 1, sizeof *time), median;
+    size_t n = 0, from;
+
+    for (size_t i = s->from; i < s->from + s->rows; i++)
+        if (!f->row[i].spoilt)
+            time[n++] = (double)f->row[i].time / (double)f->row[i].accesses;
+    median = cf_median(time, n);
+    from = bound_of(n);
+    if (is_model(f)) {
+        v->is = (uint64_t)fmin(median + 0.5, CF_MAX_LATENCY);
+        v->least = v->most = v->is;
+    }
+    v->least = (uint64_t)fmin((double)v->least, floor(time[from]));
+    v->most = (uint64_t)fmin(fmax((double)v->most, ceil(time[n - 1 - from])), CF_MAX_LATENCY);
+}
+
 static struct value latency_of(const struct infer *f, const struct series *s)
 {
     const struct cf_points *p = &s->points;
@@ -161,6 +196,8 @@ static struct value latency_of(const struct infer *f, const struct series *s)
     spread = n == 1 ? 2 * spread : 0; /* else the windows show it */
     v.least = (uint64_t)fmin(floor(fmax(0, value[0] - spread)), CF_MAX_LATENCY);
     v.most = (uint64_t)fmin(ceil(value[n - 1] + spread), CF_MAX_LATENCY);
+    if (n == 1)
+        take_repeats(f, s, &v);
     /* in one window, levels before it may have served some */
     if (n == 1 && s->level > 1 && s->level != CF_FROM_MEMORY)
         v.most = UINT64_MAX;
