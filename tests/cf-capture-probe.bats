@@ -81,6 +81,24 @@ END
     done
 }
 
+@test "noise: caches of few lines, of which what is prefetched takes some out, are told right or not" {
+    local lines ways seed by
+    for lines in "3 1 1" "3 1 2" "2 2 1" "12 1 2" "1 1 1"; do
+        read -r lines ways seed <<<"$lines"
+        cat >m.yaml <<END
+line_size: 64
+levels: [{name: L1, size: $((64 * lines)), ways: $ways}]
+latency: {L1: 4, memory: 100}
+END
+        for by in misses time; do
+            cf-capture-probe -q --noise --by $by --seed "$seed" --on ./m.yaml -o p.cf 2>said || [ $? = 1 ]
+            cf-infer -q --compare ./m.yaml p.cf >got || [ $? = 1 ]
+            ! grep '^L1,.*,differs' got || fail "$lines lines by $by"
+            [[ $lines == 1 || $by == time ]] || grep -q "^L1,size,.*,equal" got || fail "$lines lines" "$(cat got)"
+        done
+    done
+}
+
 @test "noise by time: latencies are neither too low nor too high, and their bounds hold the truth" {
     local seed
     cat >m.yaml <<'END'

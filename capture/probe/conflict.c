@@ -26,7 +26,8 @@ enum {
     PAGE = CONFLICT_PAGE,
     STEPS = 3,
     MOST_SWEPT = 8192, /* lines of the first level */
-    TIMES = 3,         /* as many lines as the levels before have ways take a line out of them */
+    FEW_SETS = 16,
+    TIMES = 3, /* as many lines as the levels before have ways take a line out of them */
 };
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -381,4 +382,25 @@ int conflict_decide(struct probe *p, const struct conflict *c, struct conflict_s
     for (unsigned choice = 0; now == CONFLICT_EVICTED && choice < c->choices; choice++)
         now = decide(p, c, choice, s);
     return now;
+}
+
+int conflict_few_sets(struct probe *p, const struct conflict *of)
+{
+    const uint64_t line = p->level[0].line, sets = of->way / line;
+    struct conflict c = *of;
+    struct conflict_seen seen;
+    int now;
+
+    if (c.level > 1 || sets > FEW_SETS)
+        return 1;
+    c.step = conflict_multiple(PAGE, c.way);
+    now = conflict_decide(p, &c, &seen);
+    for (uint64_t part = 2; now == CONFLICT_EVICTED && part <= sets; part++) {
+        c.step = conflict_step(c.way / part, line);
+        if (sets % part || c.step % c.way == 0)
+            continue;
+        now = conflict_decide(p, &c, &seen);
+        now = now == CONFLICT_STAYS ? CONFLICT_EVICTED : now < 0 ? now : CONFLICT_STAYS;
+    }
+    return now < 0 ? -1 : now == CONFLICT_EVICTED;
 }

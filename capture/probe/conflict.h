@@ -43,5 +43,9 @@ int conflict_once(struct probe *p, const struct conflict *c, unsigned choice,
                   struct cf_measured *m);
 /* Trials until it is clear; s is of the last choice of lines. -1 with p->error. */
 int conflict_decide(struct probe *p, const struct conflict *c, struct conflict_seen *s);
+/* Of lines that evict: where a first level has few sets, others than these, lines behind those that
+   are visited may have done it. 1: they evict at the ends of pages, too, behind which none is
+   prefetched, and none do a part of the way apart; 0: not so; -1 with p->error. */
+int conflict_few_sets(struct probe *p, const struct conflict *of);
 
 #endif

@@ -110,6 +110,9 @@ static int find_line(struct probe *p, unsigned level)
     for (uint64_t d = before > CF_NODE ? before / 2 : CF_NODE; d <= LONGEST_LINE; d *= 2) {
         const int now = apart(p, level, d);
 
+        /* of a single line, what is prefetched takes the line itself out */
+        if (now == 1 && d == CF_NODE && apart(p, level, 0) != 0)
+            return p->error ? -1 : 0;
         if (now) {
             p->level[level - 1].line = now == 1 ? d : 0;
             p->bench->behind = p->level[0].line; /* what is prefetched */
@@ -227,6 +230,8 @@ static int has_ways(struct probe *p, unsigned level, uint32_t ways, uint64_t way
 
     if (now <= 0 || (now = conflict_decide(p, &c, more)) != CONFLICT_EVICTED)
         return now < 0 ? -1 : 0;
+    if ((now = conflict_few_sets(p, &c)) <= 0)
+        return now;
     if (more->evicted * SELDOM < more->trials)
         c.passes *= SELDOM;
     /* until they are, or too few places are left */
@@ -355,14 +360,17 @@ static int first_ticks(struct probe *p)
         if (probe_visit(p, 1, 0, 1, &m) != 0)
             return -1;
         level[i] = m.time;
-        m.has_misses = 0;
-        m.method = 2;
-        probe_emit(p, "latency", CF_NODE, 1, &m);
     }
     p->memory_ticks = median(memory, SINGLE);
     p->level[0].ticks = median(level, SINGLE);
-    return p->level[0].ticks < p->memory_ticks && are_close(memory, SINGLE) &&
-           level[SINGLE - 1] <= probe_limit(p, 1);
+    /* of a single line, what is prefetched takes out each that was visited */
+    if (p->memory_ticks <= probe_limit(p, 1))
+        return 0;
+    for (unsigned i = 0; i < SINGLE; i++) {
+        m = (struct cf_measured){.accesses = 1, .time = level[i], .method = 2};
+        probe_emit(p, "latency", CF_NODE, 1, &m);
+    }
+    return are_close(memory, SINGLE) && level[SINGLE - 1] <= probe_limit(p, 1);
 }
 
 /* Whether times of a level, and of those behind, leave a gap above its limit: the next level takes
