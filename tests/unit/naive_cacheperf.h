@@ -174,7 +174,18 @@ static void find_kept(unsigned of, uint8_t kept[THREADS][WORDS])
         }
 }
 
-/* Sums over the acts of the kept threads and words; -1: of all. */
+/* Of how many words of its line a sample is. */
+static unsigned words_of(unsigned i)
+{
+    unsigned n = 0;
+
+    for (unsigned w = 0; w < WORDS; w++)
+        n += (unsigned)touches(i, w);
+    return n;
+}
+
+/* Sums over the acts of the kept threads and words; -1: of all. An act of several words is in equal
+   parts, of whole 16ths of a sample, on each. */
 static double kept_sum(unsigned of, uint8_t kept[THREADS][WORDS], int thread, int object, int word,
                        int stores)
 {
@@ -185,7 +196,7 @@ static double kept_sum(unsigned of, uint8_t kept[THREADS][WORDS], int thread, in
             if (same_line(of, i) && kept[row[i].tid][w] && touches(i, (unsigned)w) &&
                 is_act(i, stores) && (thread < 0 || row[i].tid == (uint32_t)thread) &&
                 (object < 0 || row[i].object == (uint32_t)object))
-                sum += (double)row[i].weight;
+                sum += (double)(row[i].weight * 16 / words_of(i));
     return sum;
 }
 
@@ -219,7 +230,7 @@ static int allocators(unsigned of, uint8_t kept[THREADS][WORDS])
                 uses |= kept_sum(of, kept, t, o, -1, 0) + kept_sum(of, kept, t, o, -1, 1) > 0;
         threads += uses;
     }
-    return n > 1 && threads > 1;
+    return n > 1 && (g.literal || threads > 1);
 }
 
 static int class_of_line(unsigned of)

@@ -48,6 +48,27 @@ static void kinds_of_sharing(void)
         add(2, CF_LOAD, LINE + 8, 1, 2);
     }
     is_u64(verdict(), CF_CLASS_CAPACITY, "one store does not explain twenty misses");
+    for (unsigned times = 2; times < 4; times++) {
+        lenient();
+        for (unsigned i = 0; i < times; i++)
+            add(1, CF_STORE, LINE, 3, 1)->size = 32;
+        for (unsigned i = 0; i < 12; i++)
+            add(1 + i % 2, CF_LOAD, LINE + 8, 1, 2);
+        is_u64(verdict(), times == 3 ? CF_CLASS_TRUE_SHARING : CF_CLASS_CAPACITY,
+               "%u stores of eight words are %u stores", times, times);
+    }
+    for (unsigned times = 4; times < 8; times += 3) {
+        lenient();
+        for (unsigned i = 0; i < 10; i++) {
+            struct row *r = add(1 + i % 2, i % 2 ? CF_LOAD : CF_STORE, LINE, 2, 2);
+
+            r->size = 8;
+            r->level = i < 4 ? 2 : 1;
+        }
+        contend(times / 2, 16, 20);
+        is_u64(verdict(), times == 4 ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING,
+               "4 misses of two words are 4 of %u", 4 + times / 2 * 2);
+    }
     lenient();
     for (unsigned i = 0; i < 10; i++) {
         add(1, CF_STORE, LINE + 8, 2, 1);
@@ -112,8 +133,11 @@ static void allocators_by_hand(void)
     is_u64(verdict(), CF_CLASS_FALSE_SHARING, "who allocated one is not known");
     allocator[2] = 2;
     for (unsigned i = 0; i < rows; i++)
-        row[i].object = row[i].tid == 2 ? 0 : i % 4 < 1 ? 1 : 2;
+        row[i].object = row[i].tid == 2 ? 0 : i % 8 < 4 ? 1 : 2;
     is_u64(verdict(), CF_CLASS_FALSE_SHARING, "two objects that one thread uses");
+    g.literal = 1;
+    is_u64(verdict(), CF_CLASS_ALLOCATOR_FALSE_SHARING,
+           "two objects that one thread uses, as printed");
     for (unsigned literal = 0; literal < 2; literal++) {
         lenient();
         g.literal = (int)literal;

@@ -17,7 +17,7 @@
  * one of address 0 belongs to no line. The line of a sample is that of its first byte.
  *
  * Memory: a byte a row; 51 to 93 bytes a distinct line and an object; up to 190 an instruction and
- * 190 a statement; of lines and statements that are many misses also 141 a thread, word and object
+ * 190 a statement; of lines and statements that are many misses also 149 a thread, word and object
  * that met, and 117 a set; 16 a miss of a window.
  */
 #ifndef CF_CACHEPERF_H

@@ -54,10 +54,12 @@ struct cfp_statement {
 
 /* What a thread did to a word of an object in a line. */
 struct cfp_cell {
-    uint32_t line, thread, object, allocator;
+    uint32_t line, thread, object;
+    uint8_t word;
     uint64_t misses, stores;
+    uint64_t part_misses,
+        part_stores; /* of accesses of several words the share of this, in 16ths */
     uint64_t key[2]; /* it is sorted by */
-    uint8_t word, kept;
 };
 
 /* Misses of an instruction on one set. */

@@ -3,7 +3,8 @@
  * cacheperf_sharing.c - lines that threads take from each other (see cacheperf.h).
  *
  * What a thread does to a word counts where it is not few beside the most that any does to a word
- * of the line: who only prepared the line, or looked once, shares nothing.
+ * of the line: who only prepared the line, or looked once, shares nothing. An access of several
+ * words is done to each of them, but is one miss or store.
  */
 #include <stdlib.h>
 
@@ -72,12 +73,14 @@ int cfp_see_word(struct cf_cacheperf *c, const struct cfp_sample *s, int taken)
     const uint64_t line = cf_counts_get(c->lines, s->pid, s->line);
     const uint64_t at = s->addr & ((UINT64_C(1) << c->c.line_shift) - 1);
     const uint64_t words = UINT64_C(1) << (c->c.line_shift - c->word_shift);
-    uint64_t last = (at + s->size - 1) >> c->word_shift;
+    const uint64_t first = at >> c->word_shift;
+    uint64_t last = (at + s->size - 1) >> c->word_shift, part;
 
     if (!line || !c->line[line - 1].heavy || !(taken || (s->store && !c->c.literal)))
         return 0;
     last = last < words ? last : words - 1;
-    for (uint64_t word = at >> c->word_shift; word <= last; word++) {
+    part = s->weight * CFP_WORDS / (last - first + 1);
+    for (uint64_t word = first; word <= last; word++) {
         struct cfp_cell *cell;
         uint32_t number;
 
@@ -91,6 +94,8 @@ int cfp_see_word(struct cf_cacheperf *c, const struct cfp_sample *s, int taken)
         cell->word = (uint8_t)word;
         cell->misses += taken ? s->weight : 0;
         cell->stores += s->store ? s->weight : 0;
+        cell->part_misses += taken ? part : 0;
+        cell->part_stores += s->store ? part : 0;
     }
     return 0;
 }
@@ -126,7 +131,8 @@ static int is_few(uint64_t part, uint64_t most)
     return part == 0 || (double)part * CFP_FEW < (double)most;
 }
 
-/* Moves the cells that count to the front, sorted by thread; returns their number. */
+/* Moves the cells that count to the front, sorted by thread, where each miss and store is once;
+   returns their number. */
 static size_t keep(const struct cf_cacheperf *c, struct cfp_cell *cell, size_t count)
 {
     uint64_t misses, stores, most[2] = {0, 0};
@@ -145,8 +151,11 @@ static size_t keep(const struct cf_cacheperf *c, struct cfp_cell *cell, size_t c
     for (size_t i = 0, end; i < count; i = end) {
         end = group(cell, i, count, &misses, &stores);
         for (size_t k = i; k < end; k++)
-            if (c->c.literal || !is_few(misses, most[0]) || !is_few(stores, most[1]))
-                cell[kept++] = cell[k];
+            if (c->c.literal || !is_few(misses, most[0]) || !is_few(stores, most[1])) {
+                cell[kept] = cell[k];
+                cell[kept].misses = cell[k].part_misses;
+                cell[kept++].stores = cell[k].part_stores;
+            }
     }
     return kept;
 }
@@ -186,7 +195,7 @@ static int is_true(const struct cf_cacheperf *c, struct cfp_cell *cell, size_t c
     return same && (c->c.literal || same >= all - same);
 }
 
-/* Has the line objects that several threads allocated, and that several threads use? */
+/* Has the line objects that several threads allocated, and, unless as printed, that several use? */
 static int is_of_allocator(const struct cf_cacheperf *c, struct cfp_cell *cell, size_t count)
 {
     uint64_t misses, stores, most = 0;
@@ -212,7 +221,7 @@ static int is_of_allocator(const struct cf_cacheperf *c, struct cfp_cell *cell, 
         last = allocators && last > cell[end - 1].thread ? last : cell[end - 1].thread;
         allocators++;
     }
-    return allocators > 1 && first != last;
+    return allocators > 1 && (c->c.literal || first != last);
 }
 
 static int by_line(const void *x, const void *y)
