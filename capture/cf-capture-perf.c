@@ -82,7 +82,11 @@ static int header(struct capture *k)
                                 .command = k->command,
                                 .here = 1};
 
-    return state_weights(k) == 0 ? cf_writer_header(k->writer, &h) : -1;
+    return state_weights(k) == 0 &&
+                   cf_writer_number(k->writer, "stage", "fine", k->o.fine.most) == 0 &&
+                   cf_writer_number(k->writer, "stage", "same_set", k->o.fine.same_set) == 0
+               ? cf_writer_header(k->writer, &h)
+               : -1;
 }
 
 /* A program's words, or the name of the process. */

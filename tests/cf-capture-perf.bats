@@ -123,6 +123,8 @@ wrong_events() {
     [[ ! -e no.cf ]]
     run -0 env LD_PRELOAD="$PWD/untold.so" cf-capture-perf --coarse page-faults -q --fine 0 -o t.cf -- true
     is ""
+    # what breakpoints end after is in the header, for cf-classify
+    [[ $(cf-cat --info t.cf) == *"stage: {fine: 0, same_set: 8}"* ]]
 }
 
 @test "without counters it is refused, and the message says what to do" {

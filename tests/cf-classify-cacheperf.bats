@@ -223,6 +223,29 @@ walk.c:2,capacity,10000000"
     has "0 samples: with fewer" "$stderr"
 }
 
+@test "breakpoints that ended too early for --same-set are reported" {
+    # an instruction walks down columns of 32 lines, each of which is one set
+    awk 'BEGIN { print "op,size,addr,pc,hit,source"
+        for (i = 0; i < 64000; i++) print "load,8," 4096 * (i % 32) + 64 * int(i / 32 % 64) ",1,255,c.c:1" }' >a.csv
+    stream a.cf a.csv
+    sampled() { cf-sample -q -m xeon-6230 --loads 20 --stores 50 --expire 0.01 "$@" a.cf; }
+    sampled -o short.cf
+    same "$(verdicts short.cf)" "c.c:1,conflict,63994"
+    run -0 --separate-stderr classify -q --same-set 9 --summary short.cf
+    has "a breakpoint of these samples ended after 8 accesses to one set, so no run has the 9 of --same-set, and conflicts may be taken for capacity misses: sample with --same-set 9 too, or give at most --same-set 8" "$stderr"
+    sampled --same-set 9 -o long.cf
+    for n in 8 9; do
+        run -0 --separate-stderr classify -q --same-set $n --summary long.cf
+        same "$stderr" ""
+    done
+    sampled --fine 4 -o few.cf
+    run -0 --separate-stderr classify -q --summary few.cf
+    has "ended after 4 accesses, so no run has the 8 of --same-set" "$stderr"
+    sampled --fine 0 -o none.cf
+    run -0 --separate-stderr classify -q --summary none.cf
+    same "$stderr" ""
+}
+
 @test "either of weight and stage makes a sample" {
     samples false | cut -d , -f 1-9,11- >weight.csv
     samples false | cut -d , -f 1-8,10- >stage.csv

@@ -264,11 +264,31 @@ static void settle(struct cacheperf *p)
     warn_of_few(p);
 }
 
+/* Says so where breakpoints ended too early for a conflict of so many accesses. */
+static void check_runs(const struct cacheperf *p, const struct cf_header *h)
+{
+    static const char *const ends[] = {"same_set", "fine"};
+    uint64_t after;
+
+    for (unsigned i = 0; i < 2; i++)
+        if (cf_header_number(h, "stage", ends[i], &after) > 0 && after &&
+            after < p->config.same_set) {
+            cf_warn(p->c->tool,
+                    "a breakpoint of these samples ended after %" PRIu64 " accesses%s, so no run "
+                    "has the %" PRIu32 " of --same-set, and conflicts may be taken for capacity "
+                    "misses: sample with --%s %" PRIu32 " too, or give at most --same-set %" PRIu64,
+                    after, i ? "" : " to one set", p->config.same_set, i ? "fine" : "same-set",
+                    p->config.same_set, after);
+            return;
+        }
+}
+
 static void take_header(struct cacheperf *p, const struct cf_header *h)
 {
     static const unsigned others[] = {CF_CLASS, CF_CLASS_BEHIND, CF_HIT, CF_COST, 0};
 
     cf_made_check(&p->c->made, h, CF_CLASS, others);
+    check_runs(p, h);
     p->begun = 1;
     p->samples = 0;
     if (cf_header_number(h, "weight", "loads", &p->period[0]) <= 0)
