@@ -221,9 +221,9 @@ int cf_reader_times(const struct cf_reader *r, uint64_t *first, uint64_t *last) 
    their indexes: frames of accesses and other rows that are counted come in one part each, in order
    and about equally many rows of accesses in each; of the tables of which cf_table_repeats() all
    rows from the beginning of the inputs come in each part, in their places before the part's own.
-   Headers state what cf_header_part() and cf_header_repeated() give. -1 where there is no such part,
-   or an input is a pipe or has no index, -2 where it cannot be read, with a problem. Call before the
-   first cf_reader_next(), and not with cf_reader_span() or cf_reader_check_index(). */
+   Headers state what cf_header_part() and cf_header_repeated() give. With a problem: -1 where there
+   is no such part, or an input is a pipe or has no index, -2 where it cannot be read. Call before
+   the first cf_reader_next(), and not with cf_reader_span() or cf_reader_check_index(). */
 int cf_reader_part(struct cf_reader *r, uint32_t number, uint32_t parts) CF_MUST_CHECK;
 
 /* Whether each part has the table's rows from the beginning, since later rows need them. */

@@ -272,7 +272,7 @@ static void quoted(FILE *out, const char *text)
             n = 1;
             code = (unsigned char)*text;
         }
-        /* what YAML does not take as it is: controls, ends of lines, byte order marks, no characters */
+        /* what YAML does not take as it is: controls, line ends, byte order marks, no characters */
         if (*text == '"' || *text == '\\')
             fprintf(out, "\\%c", *text);
         else if (!valid || code < 0x20 || code == 0x7f)
