@@ -49,8 +49,8 @@ END
     tail -n 3 got >rows
     same /dev/stdin rows <<'END'
 ,0,60,5,0
-,0,33,5,1
-,0,24,5,2
+a,0,33,5,1
+b,1,24,5,2
 END
 }
 

@@ -902,6 +902,26 @@ f3f4f7
 009e73'
 }
 
+@test "--value gain: runs with the best k count where these are the first k here" {
+    printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 a,1,800,3,0 a,2,900,3,0 | page_rows p.cf
+    ranked() { cf-rank -q --by page --value gain "$@" | cut -d, -f3,10,12 | tail -n +2 | tr '\n' ' '; }
+    # of which nothing says what their pages are
+    printf '%s\n' ,0,1000,5,0 ,0,700,5,1 ,0,405,5,2 ,0,400,5,3 | page_rows unnamed.cf
+    [ "$(ranked p.cf unnamed.cf)" = "0,700,1 1,405,1 2,400,0 " ]
+    printf '%s\n' ,0,1000,5,0 a,0,700,5,1 a,1,405,5,2 a,2,400,5,3 | page_rows same.cf
+    [ "$(ranked p.cf same.cf)" = "0,700,1 1,405,1 2,400,0 " ]
+    [ "$(ranked same.cf p.cf)" = "0,700,1 1,405,1 2,400,0 " ]
+    # the best one is another, and from two on they are the same
+    printf '%s\n' ,0,1000,5,0 a,1,402,5,1 a,0,401,5,2 a,2,400,5,3 | page_rows other.cf
+    [ "$(ranked p.cf other.cf)" = "0,,1 1,401,1 2,400,0 " ]
+    run -0 --separate-stderr cf-rank -q --by page --value gain p.cf other.cf
+    has "1 runs with the best k pages cached are left out: these are other pages than the k that gain most here" "$stderr"
+    # one that this profile does not have; two orders
+    printf '%s\n' ,0,1000,5,0 a,0,700,5,1 b,0,402,5,2 a,1,401,5,3 | page_rows foreign.cf
+    [ "$(ranked p.cf foreign.cf)" = "0,700,1 1,,1 2,,1 " ]
+    [ "$(ranked p.cf same.cf other.cf)" = "0,,1 1,,1 2,,1 " ]
+}
+
 @test "--value gain: without one page each, what its lack costs" {
     printf '%s\n' ,0,400,2,0 a,0,700,4,0 a,1,450,4,0 | page_rows p.cf
     run -0 cf-rank -q --by page --value gain p.cf

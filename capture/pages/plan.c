@@ -186,13 +186,14 @@ static void emit(struct plan *p, const struct kind *kind, uint32_t sample,
                  const struct pages_reading *r)
 {
     struct pages *k = p->k;
+    const uint32_t unit = kind->policy == CF_PAGES_BEST ? p->place[kind->best - 1] : kind->unit;
 
-    pages_emit(k, kind->policy, kind->unit < k->units ? &k->unit[kind->unit] : NULL, kind->best,
-               sample, r);
+    pages_emit(k, kind->policy, unit < k->units ? &k->unit[unit] : NULL, kind->best, sample, r);
     if (k->o.rank && !k->o.migrate && kind->policy == CF_PAGES_NONE)
         pages_emit(k, CF_PAGES_BEST, NULL, 0, sample, r);
     if (k->o.rank && !k->o.migrate && kind->policy == CF_PAGES_ALL)
-        pages_emit(k, CF_PAGES_BEST, NULL, (uint32_t)k->units, sample, r);
+        pages_emit(k, CF_PAGES_BEST, k->units ? &k->unit[p->place[k->units - 1]] : NULL,
+                   (uint32_t)k->units, sample, r);
 }
 
 /* Which of the other runs of a sample an earlier row is of, or p->others. */

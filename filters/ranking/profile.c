@@ -9,7 +9,10 @@
 
 void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_reader *r)
 {
-    *p = (struct cf_profile){.tool = t, .reader = r, .number = cf_need(t, cf_counts_new())};
+    *p = (struct cf_profile){.tool = t,
+                             .reader = r,
+                             .number = cf_need(t, cf_counts_new()),
+                             .last = cf_need(t, cf_counts_new())};
     cf_reader_unify(r);
     cf_reader_want_each(r, CF_PAGE, CF_REQUIRED, CF_RUNTIME, CF_POLICY);
     cf_reader_want_each(r, CF_PAGE, CF_OPTIONAL, CF_REGION, CF_PAGENO, CF_BEST);
@@ -73,6 +76,34 @@ static void add_k(struct cf_profile *p, struct cf_runtimes **list, size_t *count
     add(&(*list)[k], cycles);
 }
 
+/* The page that a row of the best k names. Where rows of one k differ, none is right. */
+static void note_last(struct cf_profile *p, uint32_t k, uint32_t region, uint32_t page)
+{
+    uint64_t *at = cf_need(p->tool, cf_counts_at(p->last, 0, k));
+    const uint64_t key = (uint64_t)region << 32 | page;
+
+    *at = !*at || *at == key ? key : UINT64_MAX;
+}
+
+/* Drops the runs with the best k whose pages are not the first k here. `rank` is by the number of a
+   page, from 0. */
+static void drop_astray(struct cf_profile *p, const size_t *rank)
+{
+    size_t last = 0; /* the latest rank, from 1, of the pages so far */
+
+    for (size_t k = 1; k < p->ks; k++) {
+        const uint64_t key = cf_counts_get(p->last, 0, k);
+        const uint64_t at = key ? cf_counts_get(p->number, key >> 32, (uint32_t)key) : 0;
+        const size_t place = !key ? 0 : at ? rank[at - 1] + 1 : SIZE_MAX;
+
+        last = place > last ? place : last;
+        if (last <= k || !p->best[k].count)
+            continue;
+        p->best[k].count = 0;
+        p->astray++;
+    }
+}
+
 /* Which program the runs are of: the first word of what was observed. */
 static void header(struct cf_profile *p, const struct cf_header *h)
 {
@@ -117,6 +148,8 @@ void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
             add(&page_of(p, region ? region[i] : 0, page ? page[i] : 0)->but, cycles[i]);
             break;
         case CF_PAGES_BEST:
+            if (region && page && region[i])
+                note_last(p, k ? k[i] : 0, region[i], page[i]);
             add_k(p, &p->best, &p->ks, &p->best_room, k ? k[i] : 0, cycles[i]);
             break;
         case CF_PAGES_MIGRATED:
@@ -138,6 +171,7 @@ static int by_gain(const void *x, const void *y)
 void cf_profile_sort(struct cf_profile *p)
 {
     uint64_t only = 0, but = 0;
+    size_t *rank;
 
     for (size_t i = 0; i < p->pages; i++) {
         only += p->page[i].only.count;
@@ -162,12 +196,19 @@ void cf_profile_sort(struct cf_profile *p)
         g->gain_least = sign * (base - (double)(only ? r->most : r->least));
         g->gain_most = sign * (base - (double)(only ? r->least : r->most));
     }
+    for (size_t i = 0; i < p->pages; i++)
+        p->page[i].number = i;
     qsort(p->page, p->pages, sizeof *p->page, by_gain);
+    rank = cf_tool_room(p->tool, p->pages + 1, sizeof *rank);
+    for (size_t i = 0; i < p->pages; i++)
+        rank[p->page[i].number] = i;
+    drop_astray(p, rank);
 }
 
 void cf_profile_free(struct cf_profile *p)
 {
     cf_counts_free(p->number);
+    cf_counts_free(p->last);
     free(p->page);
     free(p->best);
     free(p->moved);

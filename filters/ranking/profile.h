@@ -5,7 +5,7 @@
  *
  * What a page gains is the mean runtime with no page cached less that with this page alone; in a
  * profile of runs without one page, that without it less that with all ("Governing with Insights",
- * section 4.3). Memory: some 200 bytes a page and k.
+ * section 4.3). Memory: some 200 bytes a page, and 300 a k.
  */
 #ifndef CF_PROFILE_H
 #define CF_PROFILE_H
@@ -23,6 +23,7 @@ struct cf_runtimes {
 struct cf_profile_page {
     const char *region;
     uint32_t page;
+    size_t number;                /* in the order in which they came */
     struct cf_runtimes only, but; /* this page alone is cached; all but this one */
     double gain;                  /* mean, cycles; least and most by the runs of the page */
     double gain_least, gain_most;
@@ -37,6 +38,8 @@ struct cf_profile {
     struct cf_runtimes none, all;
     struct cf_runtimes *best; /* by k: the best k cached */
     size_t ks, best_room;
+    struct cf_counts *last;    /* by k: region and number of the page that is the k-th best there */
+    uint64_t astray;           /* k whose best pages are others than those of the gains: left out */
     struct cf_runtimes *moved; /* by k: the best k migrated */
     size_t moves, moved_room;
     unsigned mode;    /* enum cf_page_policy: by which runs pages have gains, 0: by none */
@@ -55,7 +58,8 @@ void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_r
 void cf_profile_of(struct cf_profile *p, const char *column);
 void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f);
 /* Once all is read: gains, and the pages with the greatest first; of equal gains in the order of
-   their regions and numbers. Exits where what gains are made of is missing. */
+   their regions and numbers; runs with the best k by another order are dropped. Exits where what
+   gains are made of is missing. */
 void cf_profile_sort(struct cf_profile *p);
 void cf_profile_free(struct cf_profile *p);
 

@@ -94,6 +94,9 @@ uint32_t *pages_order(struct pages *p)
                 p->rank, p->names - next, p->names);
     for (uint32_t i = 0; i < p->names; i++)
         place[i] = place[i] == UINT32_MAX ? next++ : place[i];
+    p->best = sorted; /* the names need not be found any more */
+    for (uint32_t i = 0; i < p->names; i++)
+        p->best[place[i]] = i;
     for (size_t i = 0; i < frames; i++)
         by_frame[i] = place[p->page_of[i]];
     cf_reader_close(profile.reader);

@@ -55,6 +55,7 @@ struct pages {
     struct cf_counts *number, *frame; /* of a page; of a page at an address */
     struct page_name *name;
     uint32_t *page_of; /* by frame: the page that lies there */
+    uint32_t *best;    /* pages by rank, the best first: after pages_order() */
     size_t names, name_room, frame_room;
     uint64_t base[CF_MAX_CORES]; /* cycles of the accesses when no page is cached */
     struct cf_alone *alone;      /* what each gains alone; NULL where a reading cannot say it */

@@ -210,5 +210,8 @@ void pages_best(struct pages *p, uint64_t none, uint64_t all)
         subset[k - 1] = (struct cf_subset){0, k, 0};
     result = fits(p) ? nested(p, place, most) : simulate(p, place, subset, most ? most - 1 : 0);
     for (uint32_t k = 0; k <= most; k++)
-        pages_emit(p, CF_PAGES_BEST, NULL, k, !k ? none : k == most ? all : result[k - 1]);
+        pages_emit(p, CF_PAGES_BEST, k ? &p->name[p->best[k - 1]] : NULL, k,
+                   !k          ? none
+                   : k == most ? all
+                               : result[k - 1]);
 }

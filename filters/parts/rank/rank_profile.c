@@ -54,6 +54,11 @@ static struct cf_profile read_profile(struct rank *k, char *const *files, int co
                 "%llu runs with all pages but one cached are left out: gains are those of runs "
                 "with one page cached",
                 (unsigned long long)p.unused);
+    if (p.astray)
+        cf_warn(k->tool,
+                "%llu runs with the best k pages cached are left out: these are other pages than "
+                "the k that gain most here",
+                (unsigned long long)p.astray);
     if (p.unknown)
         cf_warn(k->tool, "%llu rows of table page are of an unknown policy",
                 (unsigned long long)p.unknown);
