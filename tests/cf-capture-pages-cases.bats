@@ -293,6 +293,11 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     (head -1 best.csv && sed 1d best.csv | tac) >worst.csv
     pagectl
     run -5 pages -n 1 --rank best.csv -o k.cf -- "$D/hot" - state clock
+    # a run of k pages names the last of them
+    cf-cat -q --csv --table page --columns policy,k,region,page k.cf | awk -F, '$1 == 5 && $2 { print $2 "," $3 "," $4 }' |
+        sort -n -u >named
+    tail -n +2 best.csv | cut -d , -f 1-3 >ranks
+    same ranks named
     cp k.cf kept.cf
     pagectl
     run -1 --separate-stderr pages -n 2 --rank worst.csv --resume -o k.cf -- "$D/hot" - state clock
