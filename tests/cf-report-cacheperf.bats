@@ -580,6 +580,18 @@ END
     done
 }
 
+@test "lines are those of the level that was classified, where the machine states others" {
+    printf '%s\n' 'name: wide' 'line_size: 64' levels: '  - {name: L1I, kind: instruction, size: 32KiB, ways: 8}' \
+        '  - {name: L1, kind: data, size: 32KiB, ways: 8, line_size: 128}' >wide.yaml
+    awk 'BEGIN { print "tid,op,size,addr,pc,level,weight,stage,source"
+        for (i = 0; i < 2000; i++) print 1 + i % 2 ",store,8," 65536 + 64 * (i % 2) "," 16 + i % 2 ",2,10,1,a.c:" 1 + i % 2 }' >a.csv
+    stream a.cf a.csv
+    cf-classify -q --rule cacheperf -m ./wide.yaml -o b.cf a.cf
+    run -0 --separate-stderr cf-report -q --cacheperf --csv -m ./wide.yaml b.cf
+    [[ ${#lines[@]} == 2 && ${lines[1]} == *false_sharing,application,20000,100.000,*,2000,0,1,"a.c:1; a.c:2"* ]]
+    same <(printf '%s\n' "$output") <(cf-report -q --cacheperf --csv --ratio 200 b.cf)
+}
+
 @test "accesses that are summed before they are looked at, as in packed files, change nothing" {
     for kind in plain 'weights 7' 'weights 0' weights sources costs hits pids stacks 'stacks pids'; do
         python3 - $kind <<'END'

@@ -4,6 +4,7 @@
  * which is what threads fight over; others by statement, since a pattern of accesses is that of an
  * instruction (CachePerf, section 3.5, Algorithm 1).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,20 @@ static const char *event_of(const struct cf_header *h)
                : "misses that an earlier stream has of the same instructions";
 }
 
+/* Bytes of a line of the level that was classified, which the fact `caches` states as "NAME
+   SIZE/WAYS/LINE/..."; 0 where it does not. */
+static uint32_t line_of_level(const struct cf_header *h)
+{
+    const char *at = cf_header_fact(h, "class", "caches");
+    const char *level = cf_header_fact(h, "class", "level");
+    unsigned line;
+
+    for (; at && level && *level && (at = strstr(at, level)); at++)
+        if (sscanf(at + strlen(level), " %*u/%*u/%u/", &line) == 1)
+            return line;
+    return 0;
+}
+
 static void take_header(struct findings *f, const struct cf_header *h)
 {
     const char *of = cf_header_fact(h, "class", "rule");
@@ -75,6 +90,8 @@ static void take_header(struct findings *f, const struct cf_header *h)
                     "first with -m, or no -m",
                     machine, f->machine->name);
     }
+    if (!f->line_size)
+        f->line_size = line_of_level(h);
     if (!f->line_size)
         f->line_size = f->machine ? f->machine->line_size : h->line_size ? h->line_size : 64;
     if (!f->event)
