@@ -204,7 +204,7 @@ static void measure_model(struct capture *k)
     struct probe *p = &k->probe;
 
     if ((k->o.noisy ? probe_noisy(p) : probe_search(p)) != 0 ||
-        probe_policy(p, POLICY_SETS, k->o.thorough ? 8 : 3, 0) != 0)
+        probe_policy(p, POLICY_SETS, k->o.thorough ? 8 : 3, 0) != 0 || probe_policy_behind(p) != 0)
         return;
     if (!k->o.quick && !k->o.noisy)
         (void)probe_paper(p, k->o.thorough ? STEPS_THOROUGH : STEPS, k->o.thorough ? 8 : 3);

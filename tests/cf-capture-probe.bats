@@ -81,6 +81,29 @@ END
     done
 }
 
+@test "an inclusive level that takes blocks away: what is left is not told as random; random is, where none does" {
+    local by ways policy inclusion size verdict
+    while read -r policy inclusion size ways verdict; do
+        cat >m.yaml <<END
+line_size: 64
+levels:
+  - {name: L1, size: 2KiB, ways: 8, policy: $policy}
+  - {name: L2, size: $size, ways: $ways, inclusion: $inclusion}
+latency: {L1: 4, L2: 14, memory: 200}
+END
+        for by in misses time; do
+            cf-capture-probe -q --quick --by $by --on ./m.yaml -o p.cf
+            cf-infer -q --compare ./m.yaml p.cf | grep '^L1,policy' >got
+            grep -q "$verdict" got || fail "$policy $inclusion $ways" "$(cat got)"
+        done
+    done <<'END'
+tree-plru inclusive 3KiB 6 cannot.tell.*random
+bit-plru inclusive 4KiB 8 equal
+random inclusive 4KiB 8 equal
+random non-inclusive 8KiB 16 equal
+END
+}
+
 @test "noise: caches of few lines, of which what is prefetched takes some out, are told right or not" {
     local lines ways seed by
     for lines in "3 1 1" "3 1 2" "2 2 1" "12 1 2" "1 1 1"; do

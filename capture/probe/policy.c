@@ -23,6 +23,7 @@ enum {
     SETS = 16,  /* at most */
     TRIES = 8,  /* of a sequence that is disturbed */
     FAR = 100,  /* ways' bytes, in which a block has one place: no prefetcher follows so far */
+    ROUNDS = 8, /* of blocks that a level behind may not hold */
     BEYOND = 3, /* times the first level: a window that mostly misses there, and hits behind */
 };
 
@@ -168,6 +169,34 @@ static int measure_all(struct sequences *q, uint32_t *set, uint32_t sets, uint32
     return 0;
 }
 
+static void take_blocks(struct sequences *q, uint32_t count)
+{
+    probe_clear(q->p);
+    for (uint32_t b = 0; b < count; b++)
+        probe_add(q->p, q->block[b], q->block[b] + 1, 1);
+}
+
+/* All blocks in some rounds, the same with the same seed: what misses at the level. */
+static int visit_blocks(struct sequences *q, unsigned level, uint64_t seed, struct cf_measured *sum)
+{
+    struct probe *p = q->p;
+    uint64_t slow = 0;
+
+    p->seed = seed;
+    take_blocks(q, 2 * q->ways);
+    if (probe_forget(p) != 0 || probe_visit(p, 2, 1, 0, sum) != 0)
+        return -1;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        probe_order(p);
+        if (probe_visit(p, p->by_time ? 2 : level, 0, 1, sum) != 0)
+            return -1;
+        for (size_t k = 0; p->by_time && k < p->nodes.count; k++)
+            slow += p->ticks[k] > probe_limit(p, level);
+    }
+    sum->misses = p->by_time ? slow : sum->misses;
+    return 0;
+}
+
 int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap)
 {
     const struct probe_level *l = &p->level[0];
@@ -195,6 +224,38 @@ int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap)
     status = measure_all(&q, set, sets < SETS ? sets : SETS, repeats);
     free(memory);
     return status;
+}
+
+int probe_policy_behind(struct probe *p)
+{
+    const struct probe_level *l = &p->level[0];
+    struct sequences q = {.p = p, .part = 1};
+
+    if (!l->way_size || l->size < 2 * l->way_size || l->size > CF_SEQUENCE_WAYS * l->way_size ||
+        2 * (l->size / l->way_size + 1) * conflict_step(l->way_size, l->line) > p->bench->size)
+        return 0;
+    q.ways = (uint32_t)(l->size / l->way_size);
+    q.sets = (uint32_t)(l->way_size / l->line);
+    for (uint32_t i = 0; i < TRIES; i++) {
+        struct cf_measured filled = {0}, first = {0}, behind = {0};
+        uint64_t seed;
+
+        q.set = i * q.sets / TRIES;
+        if (choose_blocks(&q) != 0)
+            return -1;
+        take_blocks(&q, q.ways);
+        seed = p->seed;
+        if (probe_forget(p) != 0 || probe_visit(p, 1, 1, 1, &filled) != 0 ||
+            visit_blocks(&q, 1, seed, &first) != 0 || visit_blocks(&q, 2, seed, &behind) != 0)
+            return -1;
+        filled.misses = probe_misses(p, 1, &filled);
+        filled.has_misses = 1;
+        filled.method = behind.method;
+        probe_emit(p, "inclusion", PROBE_FILLED, 1, &filled);
+        if (p->levels > 1 && 8 * behind.misses < 7 * first.misses)
+            probe_emit(p, "inclusion", PROBE_BLOCKS, 1, &behind);
+    }
+    return 0;
 }
 
 /* ---- on this machine ---- */

@@ -112,7 +112,9 @@ enum probe_inclusion {
     PROBE_LEFT = 3,
     PROBE_NEAR = 4,
     PROBE_LUCK = 5,
-    PROBE_FIRM = 6
+    PROBE_FIRM = 6,
+    PROBE_FILLED = 8,
+    PROBE_BLOCKS = 9
 };
 
 /* ---- pattern.c ---- */
@@ -197,6 +199,10 @@ int probe_inclusion(struct probe *p, unsigned level);
    an access misses that takes `gap` ticks more than one that hits; 0: on a model, which counts, or
    has latencies. 0, also where the level is not known or has too many ways, or -1 with p->error. */
 int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap);
+/* Of a model, whether a level behind may have taken blocks of these sequences out of the first one,
+   as one that is inclusive does: rows of experiment inclusion show that as many as there are ways
+   do not all stay, or that one behind, which has some, has not all. */
+int probe_policy_behind(struct probe *p);
 /* The same on this machine, with a gap of half of what the next level takes more. No rows where the
    clock does not tell them apart, or lines have too few nodes. */
 int probe_policy_steady(struct probe *p, uint32_t repeats);

@@ -57,8 +57,19 @@ struct series {
 };
 
 /* Parameters of experiment inclusion: see exclusive.c; LINE_HOT: a line that the level before
-   keeps, of a set in which others are visited, which an inclusive level takes from it. */
-enum { LINES_OF_A_SET = 1, LINE_KEPT, LINE_LEFT, LINE_NEAR, LINE_LUCK, ONE_MORE, LINE_HOT };
+   keeps, of a set in which others are visited, which an inclusive level takes from it; FILLED,
+   BLOCKS: see policy.c. */
+enum {
+    LINES_OF_A_SET = 1,
+    LINE_KEPT,
+    LINE_LEFT,
+    LINE_NEAR,
+    LINE_LUCK,
+    ONE_MORE,
+    LINE_HOT,
+    FILLED,
+    BLOCKS
+};
 
 /* What is known of a cache. */
 enum what { SIZE, WAYS, LINE, LATENCY, WHATS };

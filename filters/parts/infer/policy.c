@@ -141,6 +141,28 @@ static void judge(const struct infer *f, const struct series *s, uint64_t ways, 
     free(row);
 }
 
+/* Random replacement is what is left where an inclusive level behind took some blocks out: whether
+   one may have, by experiment inclusion. More than one in a hundred is more than noise does. */
+static int is_disturbed(const struct infer *f, const struct cache *c)
+{
+    uint64_t accesses[2] = {0}, misses[2] = {0};
+
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct series *s = &f->series[i];
+
+        for (size_t k = s->from; k < s->from + s->rows; k++) {
+            const struct cf_measurement *m = &f->row[k];
+
+            if (s->is != X_INCLUSION || s->level != c->level || s->code != c->code || m->spoilt ||
+                !m->counted || (m->parameter != FILLED && m->parameter != BLOCKS))
+                continue;
+            accesses[m->parameter == BLOCKS] += m->accesses;
+            misses[m->parameter == BLOCKS] += m->misses;
+        }
+    }
+    return 100 * misses[0] > accesses[0] || 100 * misses[1] > accesses[1];
+}
+
 void know_policy(const struct infer *f, struct cache *c)
 {
     const struct value *ways = &c->value[WAYS];
@@ -159,5 +181,11 @@ void know_policy(const struct infer *f, struct cache *c)
             snprintf(p->by, sizeof p->by, "there are more than %d ways", CF_SEQUENCE_WAYS);
         else
             judge(f, s, ways->is, p);
+        if (p->how == MEASURED && p->same == 1u << CF_RANDOM && is_disturbed(f, c)) {
+            p->how = NOT_TOLD;
+            p->confidence = 0;
+            snprintf(p->by, sizeof p->by,
+                     "random, or another one of which a level behind takes lines away");
+        }
     }
 }
