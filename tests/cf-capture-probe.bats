@@ -81,6 +81,24 @@ END
     done
 }
 
+@test "an inclusive level as large as the first, with longer lines: no size a line too large is told" {
+    local seed
+    cat >m.yaml <<'END'
+line_size: 32
+levels:
+  - {name: L1, size: 16KiB, ways: 64, policy: fifo}
+  - {name: L2, size: 16KiB, ways: 1, inclusion: inclusive, line_size: 64}
+latency: {L1: 4, L2: 14, memory: 100}
+END
+    for seed in 1 2 3; do
+        cf-capture-probe -q --quick --seed $seed --on ./m.yaml -o p.cf
+        cf-infer -q --csv p.cf >got
+        ! grep '^L2,size,measured' got || fail "seed $seed"
+        grep '^L2,size,cannot tell' got >>all
+    done
+    grep 'about that of the level before, and no ways are known' all
+}
+
 @test "an inclusive level that takes blocks away: what is left is not told as random; random is, where none does" {
     local by ways policy inclusion size verdict
     while read -r policy inclusion size ways verdict; do

@@ -120,6 +120,10 @@ void settle_inclusion(const struct infer *f, struct cache *c, const struct cache
     }
     if (ways->how != MEASURED && c->value[LINE].is == first[LINE].is && by_window(f, c->level))
         take_back(size, "it may be that of two levels, and no ways are known that show it");
+    /* lines that are a little too many for the level before hide there now and then */
+    if (ways->how != MEASURED && size->is <= first[SIZE].is + 2 * c->value[LINE].is &&
+        by_window(f, c->level))
+        take_back(size, "it is about that of the level before, and no ways are known that show it");
     if (size->how != MEASURED || ways->how != MEASURED)
         return;
     if (first[SIZE].how != MEASURED || first[WAYS].how != MEASURED) {
