@@ -167,13 +167,16 @@ void snoop(struct model *m, int level, struct place p, int own)
     }
     for (int i = 0; i <= level; i++)
         for (unsigned c = 0; c < caches_of(&m->machine, i); c++) {
-            if (!is_other(m, i, c, level, next))
-                continue;
-            const int held = find(m, i, c, p) != NULL;
+            const unsigned bytes = m->machine.level[i].line; /* at most `line` */
 
-            dirty |= take(m, i, c, p, line, !own, INVALIDATIONS);
-            if (own && held && m->machine.level[i].inclusion == INCLUSIVE)
-                dirty |= take_before(m, i, c, p);
+            for (unsigned at = 0; is_other(m, i, c, level, next) && at < line; at += bytes) {
+                const struct place q = {p.process, p.byte + at};
+                const int held = find(m, i, c, q) != NULL;
+
+                dirty |= take(m, i, c, q, bytes, !own, INVALIDATIONS);
+                if (own && held && m->machine.level[i].inclusion == INCLUSIVE)
+                    dirty |= take_before(m, i, c, q);
+            }
         }
     if (dirty)
         write_line(m, next, p, line);
