@@ -185,7 +185,7 @@ static unsigned words_of(unsigned i)
 }
 
 /* Sums over the acts of the kept threads and words; -1: of all. An act of several words is in equal
-   parts, of whole 16ths of a sample, on each. */
+   parts on each: times 1680 they are whole for all but 9, 11 and 13 words. */
 static double kept_sum(unsigned of, uint8_t kept[THREADS][WORDS], int thread, int object, int word,
                        int stores)
 {
@@ -196,7 +196,7 @@ static double kept_sum(unsigned of, uint8_t kept[THREADS][WORDS], int thread, in
             if (same_line(of, i) && kept[row[i].tid][w] && touches(i, (unsigned)w) &&
                 is_act(i, stores) && (thread < 0 || row[i].tid == (uint32_t)thread) &&
                 (object < 0 || row[i].object == (uint32_t)object))
-                sum += (double)(row[i].weight * 16 / words_of(i));
+                sum += (double)row[i].weight * 1680 / words_of(i);
     return sum;
 }
 

@@ -57,17 +57,19 @@ static void kinds_of_sharing(void)
         is_u64(verdict(), times == 3 ? CF_CLASS_TRUE_SHARING : CF_CLASS_CAPACITY,
                "%u stores of eight words are %u stores", times, times);
     }
-    for (unsigned times = 4; times < 8; times += 3) {
+    for (unsigned n = 0; n < 4; n++) {
+        const unsigned words = 2 + n / 2, times = n % 2 ? 3 : 2;
+
         lenient();
         for (unsigned i = 0; i < 10; i++) {
             struct row *r = add(1 + i % 2, i % 2 ? CF_LOAD : CF_STORE, LINE, 2, 2);
 
-            r->size = 8;
+            r->size = 4 * words;
             r->level = i < 4 ? 2 : 1;
         }
-        contend(times / 2, 16, 20);
-        is_u64(verdict(), times == 4 ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING,
-               "4 misses of two words are 4 of %u", 4 + times / 2 * 2);
+        contend(times, 16, 20);
+        is_u64(verdict(), times == 2 ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING,
+               "4 misses of %u words are 4 of %u", words, 4 + times * 2);
     }
     lenient();
     for (unsigned i = 0; i < 10; i++) {

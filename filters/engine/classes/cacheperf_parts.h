@@ -10,10 +10,10 @@
 #include "filters/engine/rows/sets.h"
 
 enum {
-    CFP_RUN = 64,   /* accesses that the paper's breakpoint collects at most */
-    CFP_WORDS = 16, /* of a line; 4 bytes each in lines that have fewer */
-    CFP_FEW = 20,   /* less than a twentieth is few */
-    CFP_SLACK = 4,  /* times as many misses as the stores explain: both are samples */
+    CFP_RUN = 64,      /* accesses that the paper's breakpoint collects at most */
+    CFP_SHARES = 1680, /* of an access: equal for all but 9, 11 and 13 words */
+    CFP_FEW = 20,      /* less than a twentieth is few */
+    CFP_SLACK = 4,     /* times as many misses as the stores explain: both are samples */
 };
 
 /* A sample that takes part. */
@@ -57,9 +57,8 @@ struct cfp_cell {
     uint32_t line, thread, object;
     uint8_t word;
     uint64_t misses, stores;
-    uint64_t part_misses,
-        part_stores; /* of accesses of several words the share of this, in 16ths */
-    uint64_t key[2]; /* it is sorted by */
+    uint64_t part_misses, part_stores; /* of an access the share of this word, of CFP_SHARES */
+    uint64_t key[2];                   /* it is sorted by */
 };
 
 /* Misses of an instruction on one set. */

@@ -79,7 +79,7 @@ int cfp_see_word(struct cf_cacheperf *c, const struct cfp_sample *s, int taken)
     if (!line || !c->line[line - 1].heavy || !(taken || (s->store && !c->c.literal)))
         return 0;
     last = last < words ? last : words - 1;
-    part = s->weight * CFP_WORDS / (last - first + 1);
+    part = s->weight * CFP_SHARES / (last - first + 1);
     for (uint64_t word = first; word <= last; word++) {
         struct cfp_cell *cell;
         uint32_t number;
