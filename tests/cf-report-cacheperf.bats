@@ -581,7 +581,7 @@ END
 }
 
 @test "lines are those of the level that was classified, where the machine states others" {
-    printf '%s\n' 'name: wide' 'line_size: 64' levels: '  - {name: L1I, kind: instruction, size: 32KiB, ways: 8}' \
+    printf '%s\n' 'name: wide' 'line_size: 64' levels: '  - {name: IL1, kind: instruction, size: 32KiB, ways: 8}' \
         '  - {name: L1, kind: data, size: 32KiB, ways: 8, line_size: 128}' >wide.yaml
     awk 'BEGIN { print "tid,op,size,addr,pc,level,weight,stage,source"
         for (i = 0; i < 2000; i++) print 1 + i % 2 ",store,8," 65536 + 64 * (i % 2) "," 16 + i % 2 ",2,10,1,a.c:" 1 + i % 2 }' >a.csv

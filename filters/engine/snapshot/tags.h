@@ -54,8 +54,7 @@ struct cf_snaps {
     /* to be read after cf_snaps_next() gave 1 */
     struct cf_snapshot info;
     struct cf_tags now;
-    struct cf_tags_owner
-        *more; /* with CF_TAGS_OWNER: those of now besides the first of each line */
+    struct cf_tags_owner *more; /* with CF_TAGS_OWNER: those of now beside each line's first */
     size_t mores, more_room;
     struct cf_snapshot info_before;
     struct cf_tags before; /* empty when this snapshot is the first of its segment */

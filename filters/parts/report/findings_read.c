@@ -59,12 +59,13 @@ static const char *event_of(const struct cf_header *h)
    SIZE/WAYS/LINE/..."; 0 where it does not. */
 static uint32_t line_of_level(const struct cf_header *h)
 {
-    const char *at = cf_header_fact(h, "class", "caches");
+    const char *const caches = cf_header_fact(h, "class", "caches"), *at = caches;
     const char *level = cf_header_fact(h, "class", "level");
     unsigned line;
 
     for (; at && level && *level && (at = strstr(at, level)); at++)
-        if (sscanf(at + strlen(level), " %*u/%*u/%u/", &line) == 1)
+        if ((at == caches || at[-1] == ' ') &&
+            sscanf(at + strlen(level), " %*u/%*u/%u/", &line) == 1)
             return line;
     return 0;
 }
