@@ -26,8 +26,8 @@ enum {
     PAGE = CONFLICT_PAGE,
     STEPS = 3,
     MOST_SWEPT = 8192, /* lines of the first level */
-    FEW_SETS = 16,
-    TIMES = 3, /* as many lines as the levels before have ways take a line out of them */
+    FEW_SETS = 16,     /* so few that lines which are prefetched often fall into the same one */
+    TIMES = 3,         /* as many lines as the levels before have ways take a line out of them */
 };
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -400,7 +400,8 @@ int conflict_few_sets(struct probe *p, const struct conflict *of)
         if (sets % part || c.step % c.way == 0)
             continue;
         now = conflict_decide(p, &c, &seen);
-        now = now == CONFLICT_STAYS ? CONFLICT_EVICTED : now < 0 ? now : CONFLICT_STAYS;
+        if (now >= 0) /* as it should be where these stay */
+            now = now == CONFLICT_STAYS ? CONFLICT_EVICTED : CONFLICT_STAYS;
     }
     return now < 0 ? -1 : now == CONFLICT_EVICTED;
 }
