@@ -64,15 +64,24 @@ void cf_decode_leave_out(struct cf_decode *t, uint64_t start, uint64_t end, int 
 static uint32_t rows_kept(const struct cf_rows_output *out, const struct cf_decode_left_out *l)
 {
     const struct cf_rows_columns *c = &out->columns;
+    enum { BLOCK = 64 };
     uint64_t low = UINT64_MAX, high = 0, outside = UINT64_MAX;
-    uint32_t kept = 0;
+    uint32_t kept = 0, at = 0;
 
     for (unsigned i = 0; i < l->ranges; i++) {
         low = l->start[i] < low ? l->start[i] : low;
         high = l->end[i] > high ? l->end[i] : high;
     }
-    for (uint32_t i = 0; high && i < out->rows; i++)
-        outside &= (c->addr[i] - low) | (high - 1 - c->addr[i]);
+    for (; high && at + BLOCK <= out->rows; at += BLOCK) {
+        const uint64_t *const addr = c->addr + at;
+        uint64_t inside = 0;
+
+        for (unsigned i = 0; i < BLOCK; i++)
+            inside |= ~((addr[i] - low) | (high - 1 - addr[i]));
+        outside &= ~inside;
+    }
+    for (; high && at < out->rows; at++)
+        outside &= (c->addr[at] - low) | (high - 1 - c->addr[at]);
     if (outside >> 63)
         return out->rows;
     for (uint32_t i = 0; i < out->rows; i++) {

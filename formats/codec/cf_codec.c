@@ -102,15 +102,18 @@ void cf_kinds_column(const struct cf_kinds *k, unsigned column, const uint32_t *
     uint64_t *pc = to;
     uint32_t *number = to;
     uint8_t *op = to;
-    for (size_t i = 0; i < rows; i++) {
-        const struct cf_kind *kind = cf_kind_of(k, hint[i]);
-        if (column == CF_PC)
-            pc[i] = kind->pc;
-        else if (column == CF_OP)
-            op[i] = kind->op;
-        else
-            number[i] = column == CF_SIZE ? kind->size : kind->insns;
-    }
+    if (column == CF_PC)
+        for (size_t i = 0; i < rows; i++)
+            pc[i] = cf_kind_of(k, hint[i])->pc;
+    else if (column == CF_OP)
+        for (size_t i = 0; i < rows; i++)
+            op[i] = cf_kind_of(k, hint[i])->op;
+    else if (column == CF_SIZE)
+        for (size_t i = 0; i < rows; i++)
+            number[i] = cf_kind_of(k, hint[i])->size;
+    else
+        for (size_t i = 0; i < rows; i++)
+            number[i] = cf_kind_of(k, hint[i])->insns;
 }
 
 /* Writes down the values of a column that so far only its rows' kinds determine. */

@@ -40,7 +40,7 @@ static int number_kinds(struct cf_writer *w, const struct batch *b, struct cf_co
     place = cfw_scratch(w, b->columns, (size_t)b->rows * 2);
     if (!place || (!w->numbering && !(w->numbering = cf_numbering_new())))
         return -1;
-    n = cf_numbering_rows(w->numbering, w->kinds, b->hint, b->rows, b->rows / 4,
+    n = cf_numbering_rows(w->numbering, w->kinds, b->hint, b->rows, b->rows / 2,
                           (uint16_t *)(void *)place);
     *code = (struct cf_coded){CF_CODE, CF_BLOB, CF_ROWCODES, b->rows * 2, (uint64_t)n, place};
     return n < 0 ? -1 : n > 0;

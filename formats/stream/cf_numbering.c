@@ -59,30 +59,44 @@ int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, cons
     return (int32_t)n->kinds;
 }
 
-void cf_encode_of_kind(const uint64_t *values, uint32_t kinds, uint8_t *scratch,
+/* All values with each other, of which bytes above the highest that is not 0 need not be written. */
+static uint64_t any_bits(const uint8_t *values, unsigned width, uint32_t kinds)
+{
+    const size_t bytes = (size_t)width * kinds;
+    uint64_t any = 0, word = 0;
+    size_t at = 0;
+
+    for (; at + 8 <= bytes; at += 8)
+        any |= cf_load64(values + at);
+    memcpy(&word, values + at, bytes - at);
+    any |= word;
+    for (unsigned bits = 32; bits >= 8 * width; bits /= 2)
+        any |= any >> bits;
+    return width == 8 ? any : any & ((UINT64_C(1) << 8 * width) - 1);
+}
+
+void cf_encode_of_kind(const void *values, unsigned width, uint32_t kinds, uint8_t *scratch,
                        struct cf_coded *out)
 {
-    uint64_t all = 0, differ = 0;
-    for (uint32_t c = 0; c < kinds; c++) {
-        all |= values[c];
-        differ |= values[c] ^ values[0];
-    }
-    if (!differ) {
+    const uint8_t *const v = values;
+    uint8_t *at = scratch;
+
+    if (!kinds || memcmp(v, v + width, (size_t)(kinds - 1) * width) == 0) {
         out->codec = CF_CONST;
-        out->base = kinds ? values[0] : 0;
+        out->base = 0;
+        memcpy(&out->base, v, kinds ? width : 0);
         out->bytes = 0;
         out->data = NULL;
         return;
     }
-    const unsigned planes = 1 + cf_more_bytes(all);
+    const unsigned planes = 1 + cf_more_bytes(any_bits(v, width, kinds));
     const size_t bytes = (size_t)planes * kinds;
-    uint8_t *at = scratch;
     *at++ = (uint8_t)planes;
     at = cf_put_varint(at, bytes);
     at = cf_put_varint(at, bytes); /* equal lengths: not compressed */
-    for (unsigned b = 0; b < planes; b++)
+    for (unsigned b = 0; b < planes; b++, at += kinds)
         for (uint32_t c = 0; c < kinds; c++)
-            *at++ = (uint8_t)(values[c] >> 8 * b);
+            at[c] = v[(size_t)width * c + b];
     out->codec = CF_BYCODE;
     out->base = 0;
     out->bytes = (uint32_t)(at - scratch);
@@ -92,7 +106,7 @@ void cf_encode_of_kind(const uint64_t *values, uint32_t kinds, uint8_t *scratch,
 void cf_numbering_column(struct cf_numbering *n, const struct cf_kinds *k, unsigned column,
                          uint8_t *scratch, struct cf_coded *out)
 {
-    for (uint32_t c = 0; c < n->kinds; c++)
-        n->value[c] = cf_kind_value(cf_kind_of(k, n->hint[c]), column);
-    cf_encode_of_kind(n->value, n->kinds, scratch, out);
+    cf_kinds_column(k, column, n->hint, n->kinds, n->value);
+    cf_encode_of_kind(n->value, (unsigned)cf_type_width(cf_column_type(column)), n->kinds, scratch,
+                      out);
 }

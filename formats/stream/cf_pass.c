@@ -73,7 +73,7 @@ static int encode_of_kind(struct cf_writer *w, const struct cf_frame *f, const s
     place = cfw_scratch(w, n, 9 * (size_t)kinds.kinds + 16);
     if (!place)
         return -1;
-    cf_encode_of_kind(c->of_kind, kinds.kinds, place, coded);
+    cf_encode_of_kind(c->of_kind, 8, kinds.kinds, place, coded);
     return 1;
 }
 

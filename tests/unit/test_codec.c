@@ -221,7 +221,7 @@ static void check_by_code(void)
 
     for (unsigned i = 0; i < KINDS; i++)
         values[i] = i / 4 * 0x101;
-    cf_encode_of_kind(values, KINDS, scratch, &c);
+    cf_encode_of_kind(values, 8, KINDS, scratch, &c);
     small = c;
     status = cf_encoder_by_code(e, &small);
     again = small;
@@ -244,6 +244,48 @@ static void check_by_code(void)
     cf_encoder_free(e);
 }
 
+/* One value a kind, of which only the bytes that some value needs are written. */
+static void check_of_kind(void)
+{
+    enum { KINDS = 1003 };
+    static const uint32_t counts[] = {2, 3, 7, 8, 9, KINDS};
+    static uint8_t values[8 * KINDS], scratch[9 * KINDS + 16];
+    int good = 1;
+
+    for (unsigned width = 1; width <= 8; width *= 2)
+        for (unsigned bytes = 1; bytes <= width; bytes++)
+            for (unsigned k = 0; k < 6; k++) {
+                const uint32_t kinds = counts[k];
+                const uint8_t *at = scratch + 1;
+                struct cf_coded c = {.codec = CF_RAW};
+
+                /* the last has the highest byte alone */
+                for (uint32_t i = 0; i < width * kinds; i++)
+                    values[i] = i % width + 1 < bytes || i == width * (kinds - 1) + bytes - 1
+                                    ? (uint8_t)(i * 37 % 255 + 1)
+                                    : 0;
+                cf_encode_of_kind(values, width, kinds, scratch, &c);
+                good &= c.codec == CF_BYCODE && scratch[0] == bytes;
+                at += 2 * (bytes * kinds < 1 << 7 ? 1 : bytes * kinds < 1 << 14 ? 2 : 3);
+                for (unsigned b = 0; b < width; b++)
+                    for (uint32_t i = 0; i < kinds; i++)
+                        good &= values[width * i + b] == (b < bytes ? at[kinds * b + i] : 0);
+                good &= c.bytes == (size_t)(at - scratch) + (size_t)bytes * kinds;
+            }
+    ok(good, "a table of kinds has the bytes that its values need");
+    memset(values, 7, sizeof values);
+    good = 1;
+    for (unsigned width = 1; width <= 8; width *= 2) {
+        struct cf_coded c = {.codec = CF_RAW}, none = {.codec = CF_RAW};
+
+        cf_encode_of_kind(values, width, KINDS, scratch, &c);
+        cf_encode_of_kind(values, width, 0, scratch, &none);
+        good &= c.codec == CF_CONST && !c.bytes && none.codec == CF_CONST && !none.base &&
+                c.base == 0x0707070707070707u >> (64 - 8 * width);
+    }
+    ok(good, "where all kinds have one value, it is a constant");
+}
+
 int main(void)
 {
     for (unsigned cpu = CF_CPU_BASE; cpu <= best_cpu(); cpu++) {
@@ -255,5 +297,6 @@ int main(void)
     check_packed();
     check_growth();
     check_by_code();
+    check_of_kind();
     return done();
 }
