@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
 #include "formats/stream/cf.h"
@@ -297,6 +298,7 @@ static int make_apart(struct cf_hierarchy *h)
     h->apart = malloc(sizeof *h->apart);
     if (!h->apart)
         return -1;
+    memset(h->apart->op[KIND_FETCH], CF_LOAD, BATCH);
     for (unsigned kind = 0; kind < KINDS; kind++)
         h->apart->runs[kind] =
             cf_runs_new(h->runs[0]->shift, CF_RUNS_DATA | (kind == KIND_DATA ? stores : 0), BATCH);

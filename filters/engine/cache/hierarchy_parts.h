@@ -27,7 +27,7 @@ struct prefetcher;
 struct apart {
     uint64_t addr[KINDS][BATCH];
     uint32_t size[KINDS][BATCH], row[KINDS][BATCH];
-    uint8_t op[KINDS][BATCH]; /* fetches as loads */
+    uint8_t op[KINDS][BATCH]; /* fetches as loads, always */
     struct cf_runs *runs[KINDS];
     struct cf_runs *both; /* merged again, where the order between them matters */
 };

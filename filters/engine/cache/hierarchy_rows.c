@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
+#include "formats/base/cf_simd.h"
 #include "formats/stream/cf.h"
 
 /* so few are not worth a batch of runs */
@@ -87,20 +88,52 @@ static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
         row[i] = of[row[i]];
 }
 
+enum { ROWS = 64 };
+
+/* A bit for each of up to 64 rows that is a fetch. */
+static inline uint64_t fetches_of(const uint8_t *op, uint32_t rows)
+{
+    uint8_t some[ROWS] = {0};
+
+    if (rows >= ROWS)
+        return cf_bytes_equal(op, CF_IFETCH);
+    memcpy(some, op, rows);
+    return cf_bytes_equal(some, CF_IFETCH);
+}
+
+/* Appends those of 64 rows from `row` on to the rows of a kind, n of which are there. */
+static inline __attribute__((always_inline)) uint32_t
+take_kind(struct apart *a, const unsigned kind, uint32_t n, uint64_t those, const uint64_t *addr,
+          const uint8_t *op, const uint32_t *size, uint32_t row)
+{
+    uint64_t *const addrs = a->addr[kind];
+    uint32_t *const sizes = a->size[kind], *const rows = a->row[kind];
+    uint8_t *const ops = a->op[kind];
+
+    for (; those; those &= those - 1, n++) {
+        const uint32_t i = row + (unsigned)__builtin_ctzll(those);
+
+        addrs[n] = addr[i];
+        sizes[n] = size ? size[i] : 1;
+        rows[n] = i;
+        if (kind == KIND_DATA) /* of fetches it stands there */
+            ops[n] = op[i];
+    }
+    return n;
+}
+
 /* Puts rows of the two kinds apart and makes runs of each; 0 if a batch does not hold them all. */
 static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
 {
     uint32_t n[KINDS] = {0};
 
-    for (uint32_t i = from; i < to; i++) {
-        const unsigned kind = op[i] == CF_IFETCH;
-        const uint32_t k = n[kind]++;
+    for (uint32_t i = from; i < to; i += ROWS) {
+        const uint64_t there = to - i < ROWS ? (UINT64_C(1) << (to - i)) - 1 : UINT64_MAX;
+        const uint64_t fetches = fetches_of(op + i, to - i) & there;
 
-        a->addr[kind][k] = addr[i];
-        a->size[kind][k] = size ? size[i] : 1;
-        a->row[kind][k] = i;
-        a->op[kind][k] = kind == KIND_DATA ? op[i] : CF_LOAD;
+        n[KIND_DATA] = take_kind(a, KIND_DATA, n[KIND_DATA], there & ~fetches, addr, op, size, i);
+        n[KIND_FETCH] = take_kind(a, KIND_FETCH, n[KIND_FETCH], fetches, addr, op, size, i);
     }
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct cf_runs *r = a->runs[kind];
