@@ -903,3 +903,26 @@ sleeps() {
     [[ $stderr == *"--jobs: the process of part "[12]" of 2 was killed by signal 9: there is no result" ]]
     grep -q 'killed by SIGKILL' calls
 }
+
+@test "-j: a long recording has more parts than processes, of which so many run at a time" {
+    need strace "to see which processes run"
+    local i files=()
+    for i in {1..52}; do # 208 million accesses
+        files+=("$ROOT/samples/threads.cf")
+    done
+    cf-rank -q --by op "${files[@]}" >all.csv
+    export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" # none are found under strace
+    strace -f --seccomp-bpf -o calls -e trace=openat cf-rank -q -j 2 --by op "${files[@]}" \
+        >some.csv 2>said
+    same all.csv some.csv
+    # those that read but the first process, which joins, and how many do at most
+    [[ $(awk 'NR == 1 { first = $1 } $1 == first { next }
+        /threads.cf/ && !($1 in reads) { reads[$1]; total++; most = ++now > most ? now : most }
+        /exited with/ && $1 in reads { now-- }
+        END { print total, most }' calls) == "4 2" ]]
+    # one that is killed lets the next begin, which sees that nobody wants its result
+    run -3 --separate-stderr strace -qq -f -o calls -e trace=write,writev \
+        -e inject=write,writev:signal=KILL:when=2 cf-rank -j 2 --by op "${files[@]}"
+    is ""
+    [[ $stderr == *"--jobs: the process of part "[1-4]" of 4 was killed by signal 9: there is no result" ]]
+}

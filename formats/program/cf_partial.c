@@ -20,7 +20,7 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, in
     for (unsigned i = 0; i < CF_PARTIAL_COLUMNS; i++)
         cf_reader_want(p->reader, CF_PARTIAL, CF_ENTRY + i, CF_OPTIONAL);
     if (p->job && !p->by_sets)
-        cf_tool_part(p->tool, p->reader, "--jobs", p->job, p->jobs);
+        cf_tool_part(p->tool, p->reader, "--jobs", p->job, p->parts);
     if (p->asked) {
         if (!p->out) {
             cf_tool_no_terminal(p->tool, "store the partial result by '> FILE'");

@@ -27,6 +27,7 @@ enum {
     CF_PARTIAL_SUMS = CF_SUM24 - CF_SUM1 + 1,
     CF_PARTIAL_COLUMNS = 1 + CF_PARTIAL_KEYS + CF_PARTIAL_TEXTS + CF_PARTIAL_SUMS,
     CF_PARTIAL_JOBS = 256,
+    CF_PARTIAL_TURNS = 4,
 };
 
 /* What the inputs are; not known before the first header. */
@@ -59,10 +60,12 @@ struct cf_partial {
     unsigned lacks;  /* and, where not, of this table */
     char *through;   /* what was run on the parts, see cf_partial_through() */
     struct cf_partial_batch *batch;
-    uint32_t job; /* a process of -j, from 1 */
+    uint32_t job;   /* a process of -j, from 1 */
+    uint32_t parts; /* and how many there are, of which p->jobs run at a time */
     struct cf_partial_job {
         pid_t pid;
         int pipe, messages;
+        int turn; /* is at its end when it is this one's turn */
     } * jobs_list;
     char **files;
 };
@@ -82,7 +85,8 @@ void cf_partial_refuse(const struct cf_tool *t, void *why, const char *option, c
 
 /* With -j, where the inputs are files with an index, or with by_sets any files: starts processes,
    each of which returns the files, with `asked` set, and reads a part of them, or has `sets`; where
-   they started, the files are their results. Warns where there is no index, and returns the files
+   they started, the files are their results. Long recordings have up to CF_PARTIAL_TURNS parts a
+   process, so that none is long without work where some parts are more work than others. Warns where there is no index, and returns the files
    as they are. `count` may change. */
 char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *count) CF_MUST_CHECK;
 

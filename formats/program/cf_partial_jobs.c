@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_partial_jobs.c - processes that share a file: each reads a part, and writes its partial result
- * to a pipe, which the first process reads one after the other (see cf_partial.h).
+ * to a pipe, which the first process reads one after the other (see cf_partial.h). Where there are
+ * more parts than may run at a time, each process waits for the end of the one that is so many
+ * before it, whose result has then been read.
  *
  * What they have to say goes to a file in memory each, of which lines that several have are passed
  * on once. They end when the first process does. Memory: none that grows, but those messages.
@@ -9,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,10 @@
 #include <unistd.h>
 
 #include "formats/program/cf_partial.h"
+
+/* Rows of accesses that a part has at least where there are several a process: to join parts costs
+   something for each key of each of them. */
+enum { LEAST_ROWS = 50000000 };
 
 /* Standard input by a name that each process can open for itself: the file that it is, from its
    beginning. */
@@ -67,11 +74,25 @@ static int can_reopen(char *const *files, int count)
     return 1;
 }
 
+/* How many parts there are, as the last of p->jobs says how many rows are before it. */
+static uint32_t parts_of(const struct cf_partial *p, const struct cf_header *last)
+{
+    uint64_t turns = 0;
+    struct cf_part part;
+
+    if (!p->by_sets && cf_header_part(last, &part) > 0)
+        turns = part.before / (p->jobs - 1) / LEAST_ROWS;
+    turns = turns > CF_PARTIAL_TURNS ? CF_PARTIAL_TURNS : turns;
+    turns = turns > CF_PARTIAL_JOBS / p->jobs ? CF_PARTIAL_JOBS / p->jobs : turns;
+    return turns ? (uint32_t)turns * p->jobs : p->jobs;
+}
+
 /* Whether the files have an index, where that is needed, and are no partial results. */
-static int can_share(const struct cf_partial *p, char *const *files, int count)
+static int can_share(struct cf_partial *p, char *const *files, int count)
 {
     struct cf_reader *r = cf_need(p->tool, cf_reader_open(files, count));
-    const int planned = p->by_sets ? can_reopen(files, count) - 1 : cf_reader_part(r, 1, p->jobs);
+    const int planned =
+        p->by_sets ? can_reopen(files, count) - 1 : cf_reader_part(r, p->jobs, p->jobs);
     const char *why = cf_reader_problem(r);
     struct cf_frame *f;
     int result = 0;
@@ -80,8 +101,10 @@ static int can_share(const struct cf_partial *p, char *const *files, int count)
     if (planned == -1 && !p->tool->quiet)
         cf_warn(p->tool, "--jobs: %s: one process does it all",
                 why ? why : "not all inputs are files that can be read more than once");
-    if (planned == 0 && cf_reader_next(r, &f) > 0)
+    if (planned == 0 && cf_reader_next(r, &f) > 0) {
         result = !cf_header_fact(f->header, "partial", "program");
+        p->parts = parts_of(p, f->header);
+    }
     cf_reader_close(r);
     return result;
 }
@@ -92,9 +115,24 @@ static void environment(const struct cf_partial *p)
            strerror(errno));
 }
 
+/* Waits for its turn; nobody may want the result then. */
+static void wait_for_turn(int turn, int to)
+{
+    struct pollfd reader = {.fd = to};
+    char none;
+
+    while (read(turn, &none, 1) < 0 && errno == EINTR)
+        ;
+    close(turn);
+    if (poll(&reader, 1, 0) != 0)
+        _exit(CF_EXIT_ENVIRONMENT);
+}
+
 /* What the process of a part is from here on. */
 static void become(struct cf_partial *p, uint32_t number, int to, int messages, pid_t parent)
 {
+    const int turn = p->jobs_list[number - 1].turn;
+
     for (uint32_t i = 0; i + 1 < number; i++) {
         close(p->jobs_list[i].pipe);
         close(p->jobs_list[i].messages);
@@ -104,6 +142,8 @@ static void become(struct cf_partial *p, uint32_t number, int to, int messages, 
         dup2(messages, STDERR_FILENO) < 0)
         _exit(CF_EXIT_ENVIRONMENT);
     close(messages);
+    if (number > p->jobs)
+        wait_for_turn(turn, to);
     p->jobs_list = NULL;
     p->job = number;
     if (p->by_sets)
@@ -123,15 +163,19 @@ char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *cou
     list = named_files(p, files, &named);
     if (!list || !can_share(p, list, named))
         return files;
-    p->jobs_list = cf_tool_room(p->tool, p->jobs, sizeof(*p->jobs_list));
-    p->files = cf_tool_room(p->tool, p->jobs, sizeof(*p->files));
-    for (uint32_t i = 0; i < p->jobs; i++) {
+    p->jobs_list = cf_tool_room(p->tool, p->parts, sizeof(*p->jobs_list));
+    p->files = cf_tool_room(p->tool, p->parts, sizeof(*p->files));
+    for (uint32_t i = 0; i < p->parts; i++) {
         struct cf_partial_job *job = &p->jobs_list[i];
-        int ends[2];
+        const uint32_t next = i + p->jobs;
+        int ends[2], turn[2] = {-1, -1};
 
         job->messages = memfd_create("messages", MFD_CLOEXEC);
-        if (job->messages < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        if (job->messages < 0 || pipe2(ends, O_CLOEXEC) != 0 ||
+            (next < p->parts && pipe2(turn, O_CLOEXEC) != 0))
             environment(p);
+        if (next < p->parts)
+            p->jobs_list[next].turn = turn[0];
         job->pid = fork();
         if (job->pid < 0)
             environment(p);
@@ -142,10 +186,14 @@ char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *cou
             return list;
         }
         close(ends[1]);
+        if (next < p->parts)
+            close(turn[1]); /* this process has it, to its end */
+        if (i >= p->jobs)
+            close(job->turn);
         job->pipe = ends[0];
         p->files[i] = cf_tool_text(p->tool, "/proc/self/fd/%d", ends[0]);
     }
-    *count = (int)p->jobs;
+    *count = (int)p->parts;
     return p->files;
 }
 
@@ -200,9 +248,10 @@ void cf_partial_jobs_end(struct cf_partial *p)
 
     if (!p->jobs_list)
         return;
-    text = cf_tool_room(p->tool, p->jobs, sizeof(*text));
-    for (uint32_t i = 0; i < p->jobs; i++) {
-        close(p->jobs_list[i].pipe); /* one that still writes ends, too */
+    text = cf_tool_room(p->tool, p->parts, sizeof(*text));
+    for (uint32_t i = 0; i < p->parts; i++)
+        close(p->jobs_list[i].pipe); /* those that still write or wait end, too */
+    for (uint32_t i = 0; i < p->parts; i++) {
         while (waitpid(p->jobs_list[i].pid, &status, 0) < 0 && errno == EINTR)
             ;
         text[i] = messages_of(p, p->jobs_list[i].messages);
@@ -223,8 +272,8 @@ void cf_partial_jobs_end(struct cf_partial *p)
     if (failed && WIFSIGNALED(worst))
         cf_die(p->tool, CF_EXIT_ENVIRONMENT,
                "--jobs: the process of part %u of %u was killed by signal %d: there is no result",
-               failed, p->jobs, WTERMSIG(worst));
+               failed, p->parts, WTERMSIG(worst));
     if (failed)
         cf_die(p->tool, WEXITSTATUS(worst),
-               "--jobs: the process of part %u of %u failed: there is no result", failed, p->jobs);
+               "--jobs: the process of part %u of %u failed: there is no result", failed, p->parts);
 }
