@@ -68,6 +68,8 @@ enum { FIELD_COLUMNS = 16 }; /* of a number, at least */
 
 /* What stands for the event in lines of records that are no samples. */
 #define RECORD "PERF_RECORD_"
+/* The letters of field misc, which may have none. */
+#define MISC "KUHGgMESp"
 
 struct script {
     struct cf_samples rows;
@@ -118,6 +120,11 @@ static inline const char *skip_word(const char *p)
     while (!blank(*p) && *p != '\n')
         p++;
     return p;
+}
+
+static inline const char *skip_misc(const char *p)
+{
+    return p + strspn(p, MISC);
 }
 
 static inline int digit(char c)
@@ -184,11 +191,10 @@ static int take_before(struct script *s, const char *line, const char *end, stru
     const unsigned fields = s->fields;
     const char *p = blanks_before(line, end);
 
-    if (fields & HAS_MISC)
-        while (p > line && !blank(p[-1]))
-            p--;
+    while (fields & HAS_MISC && p > line && strchr(MISC, p[-1]))
+        p--;
     p = blanks_before(line, p);
-    if (p > line && p[-1] == ']') {
+    if (p > line && p[-1] == ']' && (!fields || fields & HAS_CPU)) {
         const char *q = number_before(line, p - 1, &out->cpu);
 
         if (!q || q == line || q[-1] != '[')
@@ -242,15 +248,15 @@ static const char *take_head(struct script *s, const char *line, const char *end
     uint64_t value;
 
     if (s->fields && !(s->fields & HAS_TIME)) {
-        const char *p = skip_word(skip_blanks(line));
+        const char *p = line;
 
         out->time = s->records;
-        if (!(s->fields & (HAS_PID | HAS_TID | HAS_CPU)))
-            return line;
-        if (s->fields & HAS_CPU && s->fields & (HAS_PID | HAS_TID))
+        if (s->fields & (HAS_PID | HAS_TID))
+            p = skip_word(skip_blanks(p));
+        if (s->fields & HAS_CPU)
             p = skip_word(skip_blanks(p));
         if (s->fields & HAS_MISC)
-            p = skip_word(skip_blanks(p));
+            p = skip_misc(skip_blanks(p));
         return take_before(s, line, p, out) ? p : NULL;
     }
     while ((colon = memchr(colon, ':', (size_t)(end - colon)))) {
@@ -278,7 +284,7 @@ static const char *take_event(struct script *s, const char *p, struct cf_sample 
         return p;
     word = skip_blanks(p);
     end = skip_word(word);
-    if (end == word || end[-1] != ':' || strncmp(word, RECORD, strlen(RECORD)) == 0)
+    if (end == word || end[-1] != ':')
         return NULL;
     if ((size_t)(end - word) != s->event_length || memcmp(word, s->event, s->event_length) != 0) {
         uint32_t n = 1;
@@ -402,13 +408,13 @@ static void import(struct script *s, struct cf_lines *l)
             continue;
         s->records++;
         p = take_head(s, line, line + length, &sample);
+        if (strncmp(p ? skip_blanks(p) : line, RECORD, strlen(RECORD)) == 0) {
+            s->records--; /* another record, or the end of a round, which has no head */
+            continue;
+        }
         if (p)
             p = take_event(s, p, &sample);
         if (!p || !take_rest(s, p, line + length, &sample)) {
-            if (memmem(line, length, RECORD, strlen(RECORD))) {
-                s->records--; /* another record */
-                continue;
-            }
             cf_lines_bad(
                 l, 0, "'%.*s' has not the fields of %s: give -F the list that perf script got",
                 (int)(length < 80 ? length : 80), line, s->fields ? "-F" : "perf's default");

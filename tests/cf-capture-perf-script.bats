@@ -51,6 +51,34 @@ END
 4242,0x7ffd10001234'
 }
 
+@test "a bad line of a thread whose name is like another record's is one" {
+    printf '%s\n' ' PERF_RECORD_X  4242 [001]   123.456789:       1000 cpu/mem-loads/P:     no-address' \
+        'demo  4242 [001]   123.456790:       1000 cpu/mem-loads/P:     7ffd10001234           401136 main (demo)' >s.txt
+    run -1 --separate-stderr cf-capture perf-script -o s.cf s.txt
+    has "s.txt:1: ' PERF_RECORD_X  4242 " "$stderr"
+    [[ $(rows access s.cf | wc -l) == 2 ]]
+    printf '%s\n' ' 4242 PERF_RECORD_EXIT(4242:4242):(4241:4241)' ' 4242 1000' >s.txt
+    run -0 cf-capture perf-script --op load -F tid,addr -o s.cf s.txt
+    [[ $(rows access s.cf | wc -l) == 2 ]]
+}
+
+@test "field misc may be empty, and a CPU comes from field cpu only" {
+    printf '%s\n' '  a 7 4242/4243  U   123.456788: 1000' '  a 7 4242/4243      123.456789: 1008' >s.txt
+    cf-capture perf-script --op load -F comm,pid,tid,misc,time,addr -o s.cf s.txt
+    run -0 cf-cat --csv --columns addr,pid,tid s.cf
+    is 'addr,pid,tid
+0x1000,4242,4243
+0x1008,4242,4243'
+    printf '%s\n' ' 4242 U abc0' ' 4242   abc8' | cf-capture perf-script --op load -F tid,misc,addr -o s.cf
+    run -0 cf-cat --csv --columns addr,tid s.cf
+    is 'addr,tid
+0xabc0,4242
+0xabc8,4242'
+    echo ' worker[3]  123.456789: 1000' | cf-capture perf-script --op load -F comm,time,addr -o s.cf
+    run -0 cf-cat --csv s.cf
+    has_not cpu
+}
+
 @test "-F: the fields that perf script was given" {
     cat >s.txt <<'END'
  4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A               7           401136       123451234 4K
