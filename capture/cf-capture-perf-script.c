@@ -472,6 +472,10 @@ int main(int argc, char **argv)
     if (s.no_process)
         cf_warn(&t, "lines state threads without their process: each is taken for a process of its "
                     "own; perf script prints both with -F pid,tid");
+    if (s.fields & HAS_COMM && !(s.fields & (HAS_PID | HAS_TID)))
+        cf_warn(&t,
+                "names of threads (comm) are not kept, and without pid or tid no row says whose "
+                "it is: accesses of all threads count as one's");
     return cf_lines_close(&t, s.rows.out, bad,
                           s.rows.taken
                               ? NULL

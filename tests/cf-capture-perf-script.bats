@@ -39,6 +39,14 @@ END
     [[ $(rows access s.cf --columns pid,tid | sort -u | paste -s -d ' ') == '4242,4242 4242,4243 pid,tid' ]]
 }
 
+@test "names without numbers of processes or threads are told: rows do not say whose they are" {
+    printf '%s\n' '  my app   123.456789: 1000' '  sort   123.456790: 1000' >s.txt
+    run -0 --separate-stderr cf-capture perf-script --op load -F comm,time,addr -o s.cf s.txt
+    has 'without pid or tid no row says whose it is' "$stderr"
+    run -0 --separate-stderr cf-capture perf-script --op load -F time,addr -o s.cf <<<' 123.456789: 1000'
+    [[ -z $stderr ]]
+}
+
 @test "other records are passed over, and not a thread whose name is like theirs" {
     printf '%s\n' '   : PERF_RECORD_X  4242 [001]   123.456789:       1000 cpu/mem-loads/P:     7ffd10001234           401136 main (demo)' \
         '            demo  4242 [001]   123.456790: PERF_RECORD_COMM: dead beef:4242/4242' \
