@@ -115,8 +115,6 @@ static int process(const char *p, const char *end, uint32_t *value)
 static int take_value(struct cf_sample *s, unsigned column, const char *p, const char *end,
                       int spaced)
 {
-    uint64_t v;
-
     switch (column) {
     case PID:
         return process(p, end, &s->pid);
@@ -132,10 +130,7 @@ static int take_value(struct cf_sample *s, unsigned column, const char *p, const
     case PHYS:
         return hex(p, end, &s->phys);
     case WEIGHT:
-        if (!decimal(p, end, &v))
-            return 0;
-        s->latency = v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
-        return 1;
+        return decimal(p, end, &s->latency);
     case DSRC:
         return hex(p, end, &s->data_src);
     default:

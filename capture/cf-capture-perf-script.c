@@ -321,7 +321,7 @@ static const char *skip_decoded(const char *p)
    events of software and breakpoints perf prints no address by default. */
 static int take_default(struct script *s, const char *p, struct cf_sample *out)
 {
-    uint64_t value, number = 0;
+    uint64_t value;
     const char *q = p;
     int alone = 1;
 
@@ -333,8 +333,7 @@ static int take_default(struct script *s, const char *p, struct cf_sample *out)
             out->data_src = value;
             p = skip_decoded(r);
             q = p;
-            if (take_number(&q, &number))
-                out->latency = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+            (void)take_number(&q, &out->latency);
             s->rows.has |= CF_SAMPLES_DATA_SRC | CF_SAMPLES_COST;
         }
     }
@@ -380,12 +379,8 @@ static int take_rest(struct script *s, const char *p, const char *end, struct cf
             return 0;
         p = skip_decoded(p);
     }
-    if (fields & HAS_WEIGHT) {
-        if (!take_number(&p, &number))
-            return 0;
-        out->latency = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-    }
-    if (((fields & HAS_INS_LAT) && !take_number(&p, &number)) ||
+    if (((fields & HAS_WEIGHT) && !take_number(&p, &out->latency)) ||
+        ((fields & HAS_INS_LAT) && !take_number(&p, &number)) ||
         ((fields & HAS_RETIRE_LAT) && !take_number(&p, &number)) ||
         ((fields & HAS_IP) && !take_hex(&p, &out->pc)))
         return 0;

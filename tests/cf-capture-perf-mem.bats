@@ -42,6 +42,17 @@ END
     is 'store,0xffff9a274e96a308,0x44e96a308,0xffffffffb5bd2fd0,1168'
 }
 
+@test "a latency above 32 bits is cut, which is told" {
+    printf '%s\n' '4242,4242,0x401136,0x7ffd10001234,4294967295,0x269100142,demo:???' \
+        '4242,4242,0x401136,0x7ffd10001234,4294967296,0x269100142,demo:???' >s.txt
+    run -0 --separate-stderr cf-capture perf-mem -o s.cf s.txt
+    has ': 1 samples have a latency above 32 bits' "$stderr"
+    run -0 cf-cat --csv --columns cost s.cf
+    is 'cost
+4294967295
+4294967295'
+}
+
 @test "physical addresses and page sizes" {
     printf '%s\n' '# PID, TID, IP, ADDR, PHYS ADDR, DATA PAGE SIZE, LOCAL WEIGHT, DSRC, SYMBOL' \
         '4242,4242,0x401136,0x7ffd10001234,0x0000000123451234,4K,7,0x269100142,demo:???' |

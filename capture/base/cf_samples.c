@@ -91,7 +91,7 @@ static void add_row(struct cf_samples *s, const struct cf_sample *sample, unsign
     s->pid[i] = sample->pid;
     s->tid[i] = sample->tid;
     s->cpu[i] = sample->cpu;
-    s->cost[i] = sample->latency;
+    s->cost[i] = sample->latency < UINT32_MAX ? (uint32_t)sample->latency : UINT32_MAX;
     s->op_of[i] = (uint8_t)op;
     s->level[i] = sample->level ? sample->level : (uint8_t)cf_data_src_level(sample->data_src);
 }
@@ -118,6 +118,7 @@ void cf_samples_add(struct cf_samples *s, const struct cf_sample *sample)
         return;
     }
     s->taken++;
+    s->long_cost += sample->latency > UINT32_MAX;
     if (both)
         add_row(s, sample, CF_LOAD);
     add_row(s, sample, op);
@@ -148,4 +149,7 @@ void cf_samples_report(const struct cf_samples *s, const struct cf_tool *t)
     if (s->repeats)
         cf_warn(t, "%" PRIu64 " samples left out that repeat an access for another event",
                 s->repeats);
+    if (s->long_cost)
+        cf_warn(t, "%" PRIu64 " samples have a latency above 32 bits: their cost is 4294967295",
+                s->long_cost);
 }

@@ -27,12 +27,12 @@ struct cf_sample {
     uint64_t time, addr, phys, pc;
     uint64_t period;   /* events that it stands for */
     uint64_t data_src; /* 0: none */
+    uint64_t latency;  /* cycles; above 32 bits the column has UINT32_MAX, which is reported */
     uint32_t pid, tid, cpu;
-    uint32_t latency; /* cycles */
-    uint32_t event;   /* a number for each event, to find an access that several events report */
-    uint8_t op;       /* enum cf_op, as the event or the user states it; 0: not stated */
-    uint8_t level;    /* as column level has it; 0: what data_src says */
-    uint8_t unowned;  /* its source finds the thread later */
+    uint32_t event;  /* a number for each event, to find an access that several events report */
+    uint8_t op;      /* enum cf_op, as the event or the user states it; 0: not stated */
+    uint8_t level;   /* as column level has it; 0: what data_src says */
+    uint8_t unowned; /* its source finds the thread later */
 };
 
 enum { CF_SAMPLES_BATCH = 4096, CF_SAMPLES_NEAR = 64 };
@@ -54,9 +54,10 @@ struct cf_samples {
     int timed;      /* times are of a clock: what several events report at one time is one access */
     int failed;     /* the output does not take more */
     uint64_t taken; /* samples that became rows */
-    uint64_t no_addr; /* samples left out: their address is 0, */
-    uint64_t no_op;   /* no operation is known, */
-    uint64_t repeats; /* another event has reported the same access */
+    uint64_t no_addr;   /* samples left out: their address is 0, */
+    uint64_t no_op;     /* no operation is known, */
+    uint64_t repeats;   /* another event has reported the same access */
+    uint64_t long_cost; /* samples taken whose latency is above 32 bits */
     unsigned rows;
     unsigned near; /* samples of the last time, at most CF_SAMPLES_NEAR */
     uint64_t near_time;
@@ -80,7 +81,7 @@ void cf_samples_send(struct cf_samples *s);
 /* The same when no input comes, to the end of the pipe. */
 void cf_samples_idle(void *samples);
 
-/* Warns what was left out and why; nothing where that is nothing. */
+/* Warns what was left out or cut and why; nothing where that is nothing. */
 void cf_samples_report(const struct cf_samples *s, const struct cf_tool *t);
 
 #endif

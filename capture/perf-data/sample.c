@@ -150,8 +150,7 @@ static void read_fields(struct perf_file *f, const struct perf_event_of *v, stru
     if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT)) {
         const uint64_t latency = word(w);
 
-        s->latency =
-            type & SAMPLE_WEIGHT_STRUCT || latency <= UINT32_MAX ? (uint32_t)latency : UINT32_MAX;
+        s->latency = type & SAMPLE_WEIGHT_STRUCT ? (uint32_t)latency : latency;
     }
     if (type & PERF_SAMPLE_DATA_SRC)
         s->data_src = word(w);
