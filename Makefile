@@ -147,6 +147,7 @@ LIBS_test_qemu_decode := -lelf
 LIBS_test_trace_decode := -lelf
 LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
+LIBS_test_emit := -lelf
 LIBS_bench_breakpoint := -lpfm
 LIBS_test_here := -lpfm
 LIBS_cf-capture-probe := -lpfm

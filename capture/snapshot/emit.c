@@ -52,8 +52,8 @@ void cf_emit_free(struct cf_emit *e)
 /* ---- notes ---- */
 
 /* Takes `text` over; NULL without memory. */
-static struct cf_note *note(struct cf_emit *e, uint64_t ns, uint32_t pid, unsigned op, char *text,
-                            size_t length)
+static struct cf_note *add_note(struct cf_emit *e, uint64_t ns, uint32_t pid, unsigned op,
+                                char *text, size_t length)
 {
     struct cf_note *n = calloc(1, sizeof *n);
 
@@ -70,14 +70,8 @@ static struct cf_note *note(struct cf_emit *e, uint64_t ns, uint32_t pid, unsign
 
 int cf_emit_begin(struct cf_emit *e, uint64_t ns, uint32_t pid, uint32_t parent, const char *name)
 {
-    uint32_t *more = realloc(e->pid, (e->pids + 1) * sizeof *more);
-    struct cf_note *n;
+    struct cf_note *n = add_note(e, ns, pid, CF_BEGIN, strdup(name), 0);
 
-    if (!more)
-        return -1;
-    e->pid = more;
-    e->pid[e->pids++] = pid;
-    n = note(e, ns, pid, CF_BEGIN, strdup(name), 0);
     if (n)
         n->parent = parent;
     return n ? 0 : -1;
@@ -85,22 +79,41 @@ int cf_emit_begin(struct cf_emit *e, uint64_t ns, uint32_t pid, uint32_t parent,
 
 int cf_emit_named(struct cf_emit *e, uint64_t ns, uint32_t pid, const char *name)
 {
-    return note(e, ns, pid, CF_NAMED, strdup(name), 0) ? 0 : -1;
+    return add_note(e, ns, pid, CF_NAMED, strdup(name), 0) ? 0 : -1;
 }
 
 int cf_emit_ended(struct cf_emit *e, uint64_t ns, uint32_t pid)
 {
-    return note(e, ns, pid, CF_EXIT, strdup(""), 0) ? 0 : -1;
+    return add_note(e, ns, pid, CF_EXIT, strdup(""), 0) ? 0 : -1;
 }
 
 int cf_emit_maps(struct cf_emit *e, uint64_t ns, uint32_t pid, char *text, size_t length)
 {
-    return note(e, ns, pid, CF_MAPPED, text, length) ? 0 : -1;
+    return add_note(e, ns, pid, CF_MAPPED, text, length) ? 0 : -1;
 }
 
 static uint64_t stream_time(const struct cf_emit *e, uint64_t ns)
 {
     return ns > e->start_ns ? ns - e->start_ns : 0;
+}
+
+static int observe(struct cf_emit *e, uint32_t pid)
+{
+    uint32_t *more = realloc(e->pid, (e->pids + 1) * sizeof *more);
+
+    if (!more)
+        return -1;
+    e->pid = more;
+    e->pid[e->pids++] = pid;
+    return 0;
+}
+
+/* Its number may be another program's from now on. */
+static void forget(struct cf_emit *e, uint32_t pid)
+{
+    for (size_t i = 0; i < e->pids; i++)
+        if (e->pid[i] == pid)
+            e->pid[i--] = e->pid[--e->pids];
 }
 
 static int write_note(struct cf_emit *e, const struct cf_note *n)
@@ -113,10 +126,13 @@ static int write_note(struct cf_emit *e, const struct cf_note *n)
 
     if (n->op == CF_MAPPED)
         return cf_maps_update(e->maps, e->out, time, n->pid, n->text, n->length, &e->bad_maps);
-    if (n->op == CF_BEGIN && cf_maps_fork(e->maps, n->pid, n->parent) != 0)
+    if (n->op == CF_BEGIN &&
+        (observe(e, n->pid) != 0 || cf_maps_fork(e->maps, n->pid, n->parent) != 0))
         return -1;
-    if (n->op == CF_EXIT)
+    if (n->op == CF_EXIT) {
+        forget(e, n->pid);
         cf_maps_forget(e->maps, n->pid);
+    }
     return cf_writer_rows(e->out, CF_TASK, 1, v, 6, NULL);
 }
 

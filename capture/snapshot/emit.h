@@ -29,7 +29,7 @@ struct cf_emit {
     uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 of the stream */
     uint32_t number;   /* snapshots written */
     struct cf_note *first, **last;
-    uint32_t *pid; /* observed processes, ever */
+    uint32_t *pid; /* processes that are observed at the last note that was written */
     size_t pids;
     unsigned bad_maps; /* lines of lists that could not be read */
     int maps_refused;  /* why a list could not be read of a process that is there, or 0 */
