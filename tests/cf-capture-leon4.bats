@@ -538,6 +538,22 @@ load,0x4001ffff'
     has 't.txt:5: an entry without the results'
 }
 
+@test "a result that is no word of eight digits is told, with and without a header; an address in brackets is none" {
+    local text
+    for text in 'add %g1, 1, %g2          [000000001]' 'nop                     [0000001]' '01000000  [000000001]' \
+        'ld [%g1], %g2 [0 1]' 'st %g1, [ %g2 + 4 ]  [00000001'; do
+        printf '%s\n' "10  40000000  $text" '11  40000004  nop   [00000000]' >t.txt
+        run -1 --separate-stderr cf-capture leon4 -o t.cf t.txt
+        has 't.txt:1: results that were cut off' "$stderr"
+        { echo 'TIME ADDRESS INSTRUCTION RESULT'; cat t.txt; } | cf-capture leon4 -o h.cf 2>err && fail "$text"
+        has 'standard input:2: results that were cut off' "$(cat err)"
+    done
+    for text in 'st %g1, [64]' 'clr  [4000000]' 'call 0x400 <f<int [3]>>' 'call 0x400 <f[abi:cxx11]>' 'ld [ %l0 + 4 ], %g1'; do
+        echo "10  40000000  $text" >t.txt
+        run -0 cf-capture leon4 -o t.cf t.txt
+    done
+}
+
 @test "mixed-up text: other lines are told, prompts are not, headers may change" {
     { echo 'grmon3> inst 3'; make_leon4 inst seed=1 count=3; echo 'grmon3> ahb 2'
       echo 'Segmentation fault'; make_leon4 ahb seed=1 count=3 time=8800 | head -n 3

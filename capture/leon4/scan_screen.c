@@ -90,17 +90,37 @@ static const char *results(const char *p, const char *end, struct cf_scan_row *r
     }
 }
 
-/* The bracket of the results, unlike those of an address: eight hex digits follow it, or TRAP.
-   NULL where there is none. */
-static const char *find_results(const char *p, const char *end)
+/* Whether the bracket behind `text` is no operand's, but holds results that are not whole: digits
+   and blanks alone, where neither a comma nor the mnemonic stands before it. */
+static int is_damaged(const char *text, const char *bracket, const char *end)
 {
-    for (; (p = memchr(p, '[', (size_t)(end - p))) != NULL; p++) {
+    const char *last = bracket, *q = bracket + 1;
+    uint32_t word;
+
+    while (last > text && last[-1] == ' ')
+        last--;
+    while (q < end && (*q == ' ' || cf_scan_digit[(uint8_t)*q] >= 0))
+        q++;
+    if (last == text || last == bracket || last[-1] == ',' || blanks(bracket + 1) >= q ||
+        (q < end && (*q != ']' || (q + 1 < end && q[1] != ' '))))
+        return 0;
+    return bracket - last > 3 || memchr(text, ' ', (size_t)(last - text)) ||
+           (last - text == 8 && scan_hex8(text, &word));
+}
+
+/* The bracket of the results, unlike those of an address: eight hex digits follow it, or TRAP, or
+   what results() refuses. NULL where there is none. */
+static const char *find_results(const char *text, const char *end)
+{
+    for (const char *p = text; (p = memchr(p, '[', (size_t)(end - p))) != NULL; p++) {
         const char *q = blanks(p + 1);
         uint32_t v;
 
         if (end - q >= 4 && memcmp(q, "TRAP", 4) == 0)
             return p;
         if (end - q >= 8 && scan_hex8(q, &v) && (end - q == 8 || q[8] == ' ' || q[8] == ']'))
+            return p;
+        if (is_damaged(text, p, end))
             return p;
     }
     return NULL;
