@@ -49,13 +49,16 @@ $(if $(shell grep -lE '^include .*stored\.mk$$' '$(RECIPE_FILE)'),,$(error '$(RE
 # What is whole is known by more than times of files, and by commands that end well.
 $(foreach f,t i B,$(if $(findstring $f,$(firstword -$(MAKEFLAGS))),$(error make -$f is not for a batch: a trace whose folder in OUT you remove is made anew)))
 $(if $(filter-out parallel slurm,$(LAUNCH))$(word 2,$(LAUNCH)),$(error LAUNCH is parallel, slurm or nothing))
-$(if $(LAUNCH),$(if $(filter host,$(MACHINE) $(MACHINES)),$(error machine 'host' is another on each host: write a description, and give its file)))
 
 .DEFAULT_GOAL := run
 # it is not the recipe that runs here
 LIST := /dev/null
-$(foreach g,$(filter all files results tidy clean,$(MAKECMDGOALS)),$(error '$g' is for make -f the recipe: of a batch there are status and manifest))
+$(foreach g,$(filter all files machines results tidy clean,$(MAKECMDGOALS)),$(error '$g' is for make -f the recipe: of a batch there are status and manifest))
 include $(SCRIPTS)stored.mk
+# as given, or by the recipe's own default
+MODELS := $(if $(LAUNCH),$(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -f $(RECIPE_FILE) TRACES=$(TRACES)/any.cf OUT=$(OUT) LIST=/dev/null \
+    $(foreach v,MACHINE MACHINES,$(if $(filter undefined,$(origin $v)),,$(call quoted,$v=$($v)))) machines 2>/dev/null))
+$(if $(filter host,$(MODELS)),$(error machine 'host' is another on each host: write a description, and give its file))
 $(foreach n,$(filter index.html manifest.csv,$(NAMES)),$(error a trace '$n.cf': the batch has a file of the name '$n' in OUT))
 
 export TRACES OUT RECIPE_FILE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST SCRIPTS

@@ -60,7 +60,7 @@ again = $(MAKE) --no-print-directory -f $(SELF) -I $(SCRIPTS)
 $(OUT)/%.png: $(OUT)/%.csv
 	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
 
-# For batch.mk: `files` prints what the recipe includes and what files its variables name, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
+# For batch.mk: `files` prints what the recipe includes and what files its variables name, `machines` whose caches it takes, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
 # Of trace n these files. And what ends a command: the names of all traces are too many for one.
 made = $(addprefix $(OUT)/$n/,$(1))
 define newline
@@ -85,6 +85,8 @@ variables = $(shell sed -n 's/^ *\(export  *\)*\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/
 words_of = $(foreach w,$(if $(filter simple,$(flavor $(1))),$($(1)),$(value $(1))),$(if $(findstring *,$w)$(findstring ?,$w)$(findstring [,$w),,$w))
 files:
 	$(info $(wildcard $(included)) $(foreach f,$(foreach v,$(filter-out TRACES?,$(variables)),$(if $(filter %?,$v),$(call named,$($(v:?=))),$(call named,$(filter-out $(RESULTS),$(call words_of,$v))))),$(if $(findstring =$(call plain,$(OUT))/,=$(call plain,$f)),,$f)))@:
+machines:
+	$(info $(MACHINE) $(MACHINES))@:
 # A machine that went down may have kept a new name and lost the bytes. The programs that were killed have
 # names of their own for what they had begun.
 begun = $(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))
@@ -96,7 +98,7 @@ clean: tidy
 	    { [ ! -d $(OUT)/$n ] || rmdir --ignore-fail-on-non-empty $(OUT)/$n; }$(newline))
 
 .DELETE_ON_ERROR:
-.PHONY: all files results tidy clean
+.PHONY: all files machines results tidy clean
 
 ifeq ($(LIST),)
 include $(SCRIPTS)settings.mk

@@ -687,6 +687,12 @@ END
     has "machine 'host' is another on each host"
     run -2 batch LAUNCH=slurm MACHINES='tegra-x1 host'
     has "machine 'host' is another on each host"
+    sed 's/^BY .*/&\nMACHINE ?= host/' "$PAGES" >host.mk
+    run -2 batch RECIPE="$T/host.mk" LAUNCH=parallel
+    has "machine 'host' is another on each host"
+    run -2 batch RECIPE="$T/host.mk" LAUNCH=parallel HOSTS=none.invalid MACHINE=tegra-x1
+    has_not "machine 'host'"
+    rm -r out
     # the last word of it is a recipe
     cp "$PAGES" pages.mk
     run -2 make -s -f "$ROOT/pipelines/batch.mk" BIN="$B/bin" TRACES="$D/traces" OUT=out RECIPE='./my pages.mk'
@@ -695,7 +701,7 @@ END
         run -2 batch $o
         has "make $o is not for a batch"
     done
-    for goal in all files results tidy clean; do
+    for goal in all files machines results tidy clean; do
         run -2 batch $goal
         has "'$goal' is for make -f the recipe"
     done
