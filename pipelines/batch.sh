@@ -132,6 +132,10 @@ known() {
 }
 
 is_manifest() {
+    if [[ $MANIFEST -ef $OUT/manifest.csv ]]; then
+        say "MANIFEST=$MANIFEST is the file that the batch writes: give a copy of it"
+        exit 2
+    fi
     [[ ! $MANIFEST || (-r $MANIFEST && $(head -n 1 "$MANIFEST") == "$HEADER") ]] && return
     say "$MANIFEST is no manifest, whose first line is $HEADER"
     exit 2

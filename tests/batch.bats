@@ -189,6 +189,14 @@ few() {
     MANIFEST=$T/other.csv batch begin
     run -2 out/.batch/run one NAME=sort-0
     has "sort-0: not the trace of $T/other.csv"
+    # what the batch itself writes says nothing of what came
+    cp other.csv out/manifest.csv
+    ln -s out/manifest.csv link.csv
+    for m in out/manifest.csv link.csv; do
+        run -2 batch MANIFEST="$T/$m"
+        has "MANIFEST=$T/$m is the file that the batch writes"
+    done
+    same other.csv out/manifest.csv
     rm -r out
     echo name,size >came.csv
     for m in came none; do
