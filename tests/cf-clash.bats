@@ -40,6 +40,18 @@ b,b,0.000000,0.000000'
     has "'sideways': give one of repeat, stretch, once, phases"
 }
 
+@test "a profile of a file with a long name is of that file" {
+    local name
+    name=$(printf 'd%.0s/' {1..200})s.cf
+    printf 'file,snapshot,active_quota,reused_quota\n%s,1,0.5,0.5\n%s,2,0.5,0.5\n' "$name" "$name" >a.csv
+    run -0 cf-clash a.csv
+    is 'observed,interfering,active_set_excess,reused_set_eviction
+a,a,0.000000,0.250000'
+    sed -i '$s/s.cf/t.cf/' a.csv
+    run -1 cf-clash a.csv
+    has "row 3 is of $(printf 'd%.0s/' {1..200})t.cf, the rows before are of $name"
+}
+
 @test "streams and their profiles by cf-sets give the same" {
     local s
     printf 'line_size: 64\nlevels:\n  - {name: L1, size: 4KiB, ways: 2}\n  - {name: L2, size: 32KiB, ways: 4}\n' >m.yaml

@@ -127,8 +127,8 @@ struct adding {
     struct profile *p, unknown; /* unknown: of lines without an owner, snapshot by snapshot */
     int known;                  /* some rows are of processes */
     double snapshot, level;
-    int shared;     /* several processes of a snapshot have lines */
-    char file[256]; /* of cf-sets: the snapshots' */
+    int shared;       /* several processes of a snapshot have lines */
+    const char *file; /* of cf-sets: the snapshots' */
 };
 
 /* 0, or -1 with a message. */
@@ -156,13 +156,13 @@ static void check_file(const struct cf_csv *t, struct adding *a)
 {
     const char *file = cf_csv_field(t, "file");
 
-    if (file && cf_csv_row(t) > 2 && strcmp(file, a->file) != 0)
+    if (file && !a->file)
+        a->file = cf_tool_text(&a->c->tool, "%s", file);
+    if (file && strcmp(file, a->file) != 0)
         cf_die(&a->c->tool, CF_EXIT_INPUT,
                "%s: row %llu is of %s, the rows before are of %s: a profile is of one program; run "
                "cf-sets for each file",
                a->name, (unsigned long long)cf_csv_row(t), file, a->file);
-    if (file)
-        snprintf(a->file, sizeof a->file, "%s", file);
 }
 
 /* Rows of the same snapshot are added up. */
