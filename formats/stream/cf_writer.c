@@ -213,10 +213,12 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
     return 0;
 }
 
-static uint8_t type_of(const struct cf_writer *w, unsigned column)
+static uint8_t type_of(struct cf_writer *w, unsigned column)
 {
     enum cf_type type = cf_column_type(column);
 
+    if (column > UINT16_MAX) /* said here: to batches it is another number */
+        cfw_fail(w, "%s: column %u cannot be written as rows", cfw_target(w), column);
     for (unsigned i = 0; !type && i < w->declarations; i++)
         if (w->declared[i].id == column)
             type = w->declared[i].type;

@@ -319,7 +319,9 @@ static void test_unreadable_rows(void)
               {70000, CF_ADDR, CF_PC, "table 70000 cannot"},
               {CF_ACCESS, CF_ADDR, CF_ADDR, "column 7 is given twice"},
               {CF_ACCESS, CF_ADDR, CF_TEXT, "column 98 cannot"},
-              {CF_ACCESS, CF_ADDR, 40000, "column 40000 cannot"}};
+              {CF_ACCESS, CF_ADDR, 40000, "column 40000 cannot"},
+              {CF_ACCESS, CF_ADDR, 65536 + CF_ADDR, "column 65543 cannot"},
+              {CF_ACCESS, CF_ADDR, 65536 + CF_PC, "column 65545 cannot"}};
 
     for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
         const struct cf_values two[] = {{of[i].column, values, 0}, {of[i].further, NULL, 1}};
