@@ -396,10 +396,11 @@ struct cf_writer *cf_writer_pipe(int fd, const char *program) CF_MUST_CHECK;
    is made. One that has the name already keeps its permissions. */
 void cf_writer_private(struct cf_writer *w);
 
-/* Before anything is written: what is written cannot be made again. From the first rows on the file
-   stands beside its name, with ".partial" added to it, and loses that when closed. Where it cannot
-   be written to its end, the program is killed, or another one has written the file since it began,
-   what is whole stays there. */
+/* Before anything is written: what is written cannot be made again. Once rows have gone out, as a
+   full frame or by cf_writer_flush() when 5 seconds have passed, the file stands beside its name,
+   with ".partial" added to it, and loses that when closed. Where it cannot be written to its end,
+   is cut (cf_writer_cut()), the program is killed, or another one has written the file since it
+   began, what has gone out stays there; in a file that was closed, whole frames alone. */
 void cf_writer_recording(struct cf_writer *w);
 
 /* Before anything is written: frames that are handed on go out one by one as they came, to a file,
