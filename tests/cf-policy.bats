@@ -277,6 +277,22 @@ choices() {
     gives several_in_a_set 1
 }
 
+@test "ways: of one snapshot, and of flush mode, nothing is known, which is told where choices are asked for" {
+    local how
+    for how in '--snapshot-every 1000000000' '--snapshot-every 100 --flush'; do
+        cf-cache -q -m "$(machine random 64KiB 16)" $how "$D/steps.cf" >one.cf
+        for o in '--choices w.csv' '--choices w.csv --survivors s.csv' '--picture p.png'; do
+            run -0 --separate-stderr cf-policy $o one.cf
+            has 'no snapshot follows another without a flush' "$stderr"
+        done
+        [[ $(<w.csv) == 'way,decisions,probability,uniform_probability,into_invalid' ]]
+        for o in '' '--survivors s.csv --picture p.png'; do
+            run -0 --separate-stderr cf-policy $o one.cf
+            [[ -z $stderr ]] || fail "$stderr"
+        done
+    done
+}
+
 @test "ways: random choice is uniform and independent, FIFO goes around" {
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
         cf-policy -q --addr "$A" --choices ways.csv >out

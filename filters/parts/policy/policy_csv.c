@@ -127,6 +127,10 @@ void print_results(struct work *w)
         f.totals = cf_candidates_totals(w->candidates);
         f.unplaced = accesses_unplaced(w->accesses);
     }
+    if (w->snaps->count && !w->placement.ways && !w->tool.quiet &&
+        (o->ways || (o->output.picture && !o->survivors)))
+        cf_warn(&w->tool, "no snapshot follows another without a flush in between: which way was "
+                          "chosen is not known of any line");
     cf_rows_begin(&w->tool);
     if (o->ways)
         cf_tool_file(&w->tool, o->ways, print_ways, &f);
