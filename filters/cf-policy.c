@@ -138,7 +138,8 @@ static int named(const struct options *o, uint64_t address)
     return cf_list_has(o->line.value, o->line.count, address);
 }
 
-/* One pass a condition, so that each is a loop without branches. */
+/* One pass a condition, so that each is a loop without branches. A virtual address of 0 is not known,
+   and beside another one, a physical address of 0. */
 static void mark_rows(struct work *w, const struct cf_frame *f)
 {
     const struct options *o = &w->o;
@@ -153,9 +154,13 @@ static void mark_rows(struct work *w, const struct cf_frame *f)
     for (uint32_t i = 0; i < f->rows && o->pid_given; i++)
         mark[i] &= (pid ? pid[i] : 0) == o->pid;
     for (uint32_t i = 0; i < f->rows && o->region_given; i++)
-        mark[i] &= addr && (addr[i] >= o->from) & (addr[i] <= o->to);
-    for (uint32_t i = 0; i < f->rows && o->line.count; i++)
-        mark[i] = mark[i] && ((addr && named(o, addr[i])) || (phys && named(o, phys[i])));
+        mark[i] &= addr && addr[i] && (addr[i] >= o->from) & (addr[i] <= o->to);
+    for (uint32_t i = 0; i < f->rows && o->line.count; i++) {
+        const uint64_t virtual = addr ? addr[i] : 0;
+
+        mark[i] = mark[i] && ((virtual && named(o, virtual)) ||
+                              (phys && (phys[i] || !virtual) && named(o, phys[i])));
+    }
     cf_snaps_marks(w->snaps, mark);
 }
 

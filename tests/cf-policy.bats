@@ -277,6 +277,21 @@ choices() {
     gives several_in_a_set 1
 }
 
+@test "lines whose addresses are not known, which is 0, are not those at address 0" {
+    printf '%s\n' snapshot,set,way,phys,addr 1,0,0,0x40,0 1,0,1,0,0x1000 >line.csv
+    stream s.cf -t line <line.csv
+    lines() { cf-policy -q --survivors - "$@" s.cf | tail -n +2; }
+    [[ $(lines --watch 0) == 1,1,0,1,1.000000 ]]
+    [[ $(lines --watch 0x40) == 1,1,1,1,1.000000 ]]
+    [[ $(lines --watch 0x1000) == 1,1,1,1,1.000000 ]]
+    [[ -z $(lines --addr 0-0xfff) ]]
+    [[ $(lines --addr 0-0x1fff) == 1,1,1,1,1.000000 ]]
+    # without a virtual address it is one
+    echo 1,0,2,0,0 >>line.csv
+    stream s.cf -t line <line.csv
+    [[ $(lines --watch 0) == 1,1,1,1,1.000000 ]]
+}
+
 @test "ways: of one snapshot, and of flush mode, nothing is known, which is told where choices are asked for" {
     local how
     for how in '--snapshot-every 1000000000' '--snapshot-every 100 --flush'; do
