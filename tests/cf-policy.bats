@@ -292,6 +292,15 @@ choices() {
     [[ $(lines --watch 0) == 1,1,1,1,1.000000 ]]
 }
 
+@test "--accesses: a line whose owner is not known is no page of a process" {
+    printf 'snapshot,time,level,sets,ways\n1,10,1,1,4\n2,20,1,1,4\n' >snaps.csv
+    printf '%s\n' snapshot,set,way,phys,addr 1,0,0,0x40,0 2,0,0,0x40,0 2,0,1,0x2040,0x1040 |
+        stream s.cf -t line -w snapshot=snaps.csv
+    printf '%s\n' time,op,size,addr 1,load,8,0x40 12,load,8,0x40 13,load,8,0x1040 | cf-capture csv -q -o a.cf
+    cf-policy -q --accesses a.cf s.cf >out
+    gives accesses_without_frame 2
+}
+
 @test "ways: of one snapshot, and of flush mode, nothing is known, which is told where choices are asked for" {
     local how
     for how in '--snapshot-every 1000000000' '--snapshot-every 100 --flush'; do

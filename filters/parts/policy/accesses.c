@@ -45,11 +45,14 @@ static struct accesses *open_accesses(struct cf_tool *t, const char *file, unsig
     return a;
 }
 
-/* Page of a process as a snapshot shows it. -1 without memory. */
+/* Page of a process as a snapshot shows it; address 0: whose it is is not known. -1 without
+   memory. */
 static int learn(struct accesses *a, uint32_t pid, uint64_t addr, uint64_t phys)
 {
-    uint64_t *frame = cf_counts_at(a->frames, pid, (addr >> PAGE_SHIFT) + 1);
+    uint64_t *frame = addr ? cf_counts_at(a->frames, pid, (addr >> PAGE_SHIFT) + 1) : NULL;
 
+    if (!addr)
+        return 0;
     if (!frame)
         return -1;
     *frame = (phys >> PAGE_SHIFT) + 1;
