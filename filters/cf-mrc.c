@@ -60,9 +60,10 @@ static void set_by(const struct cf_tool *t, void *mrc, const char *option, char 
 
 static void parse(struct mrc *m, int argc, char **argv)
 {
+    int points = 0;
     const struct cf_option table[] = {
         {"by", 0, CF_CALL(set_by, m)},
-        {"points", 0, CF_NUMBER(&m->o.points, 1, 1024)},
+        {"points", 0, CF_NUMBER(&m->o.points, 1, 1024), .given = &points},
         {"max", 0, CF_NUMBER(&m->o.most, 1, UINT64_MAX)},
         {"at", 0, CF_CALL(cf_parse_rising, &m->o.at)},
         {"line-size", 0, CF_POWER(&m->o.line_size, 1, UINT64_MAX)},
@@ -78,12 +79,16 @@ static void parse(struct mrc *m, int argc, char **argv)
                             .at = {1, UINT64_MAX, UINT32_MAX, 0, NULL},
                             .output.sheet = {.width = 900, .height = 540}};
     cf_options_read(&m->tool, argc, argv, table);
-    if (m->o.at.count && m->o.most)
-        cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --max");
+    if (m->o.at.count && (m->o.most || points))
+        cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --%s", points ? "points" : "max");
     cf_output_check(&m->tool, &m->o.output);
     if (m->partial.asked && (m->o.output.picture || m->o.output.html))
         cf_die(&m->tool, CF_EXIT_USAGE, "--partial does not go with --%s",
                m->o.output.picture ? "picture" : "html");
+    if (m->o.machine && !m->o.output.picture && !m->o.output.html)
+        cf_die(&m->tool, CF_EXIT_USAGE,
+               "--machine marks sizes in a picture: give --picture or --html, or for these sizes "
+               "alone --at");
     m->partial.tool = &m->tool;
     m->partial.options = mrc_options(m);
 }

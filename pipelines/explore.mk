@@ -22,16 +22,17 @@ TABLES  := curve.csv curve-by-op.csv curve-fetches.csv sweep.csv classes.csv lin
 RESULTS := $(TABLES) $(call pictures,$(TABLES))
 MACHINE := $(firstword $(MACHINES))
 of      := of the first level of $(MACHINE)
+marks    = $(if $(filter-out 0,$(PICTURES)),-m $(MACHINE))
 
 # ---- tables ----
 
 $(OUT)/%/curve.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-distance -q $< | cf-mrc -q -m $(MACHINE) $(call png,Miss ratio of loads and stores) $(to)
+	cf-distance -q $< | cf-mrc -q $(marks) $(call png,Miss ratio of loads and stores) $(to)
 
 $(OUT)/%/curve-by-op.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-distance -q $< | cf-mrc -q --by op -m $(MACHINE) $(call png,Miss ratio by operation) $(to)
+	cf-distance -q $< | cf-mrc -q --by op $(marks) $(call png,Miss ratio by operation) $(to)
 
 $(OUT)/%/curve-fetches.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)

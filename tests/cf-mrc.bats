@@ -283,6 +283,9 @@ store,8192,128,1,,,,"
     run -2 cf-mrc --at 0 </dev/null
     run -2 cf-mrc --line-size 48 </dev/null
     run -2 cf-mrc --at 1K --max 1K </dev/null
+    has '--at does not go with --max'
+    run -2 cf-mrc --at 1K --points 4 </dev/null
+    has '--at does not go with --points'
 }
 
 @test "--picture and --html: the curves with the caches of a machine, by doublings" {
@@ -308,6 +311,8 @@ store,8192,128,1,,,,"
     cf-mrc --picture - d.cf | cmp - c.png
     run -2 cf-mrc --picture c.jpg d.cf
     run -2 cf-mrc -m no-such-machine --picture c.png d.cf
+    run -2 cf-mrc -m raspberry-pi-4 d.cf
+    has '--machine marks sizes in a picture: give --picture or --html'
     # the axis of 67 % ends at 70 %
     awk 'BEGIN { print "time,addr"; for (i = 0; i < 3000; i++) printf "%d,%d\n", i, (i - (i && i % 3 == 0)) * 64 }' | stream axis.cf
     cf-distance -q axis.cf | cf-mrc -q --html axis.html >/dev/null
