@@ -99,6 +99,9 @@ static void make_points(struct mrc *m)
 {
     uint64_t unit = m->line_size * m->sets; /* bytes of one way */
 
+    if (m->o.most && m->o.most < unit)
+        cf_die(&m->tool, CF_EXIT_USAGE, "--max: %llu bytes are less than one way, which has %llu",
+               (unsigned long long)m->o.most, (unsigned long long)unit);
     if (m->o.at.count) {
         m->lines = cf_tool_room(&m->tool, m->o.at.count, sizeof(*m->lines));
         for (size_t i = 0; i < m->o.at.count; i++) {

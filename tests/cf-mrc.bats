@@ -73,6 +73,8 @@ by_awk() {
     # beyond the end the curve is flat
     run -0 cf-mrc -q --points 1 --max 64M "$D/in.cf"
     [[ ${#lines[@]} == 22 && $(cut -d, -f4,5 <<<"${lines[21]}" | tr , '\n' | uniq | wc -l) == 1 ]]
+    run -2 cf-mrc --max 63 "$D/in.cf"
+    has '--max: 63 bytes are less than one way, which has 64'
     run -2 --separate-stderr cf-mrc --at 100 "$D/in.cf"
     has "no whole number" "$stderr"
 }
