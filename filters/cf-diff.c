@@ -162,7 +162,13 @@ static void run_one(struct work *w)
         w->index = s->first ? 1 : w->index + 1;
         if (!s->first && (!w->o.pairs || w->index % 2 == 0))
             compare(w, &s->before, &s->info_before, &s->now, &s->info);
+        if (w->index <= 2 || w->o.pairs) /* an odd one waits for another */
+            w->left_over += w->index % 2 ? 1 : UINT64_MAX;
     }
+    if (w->left_over && !w->tool.quiet)
+        cf_warn(&w->tool, "%" PRIu64 " snapshots were not compared: each is %s", w->left_over,
+                w->o.pairs ? "the last of an odd number in its segment"
+                           : "alone in its segment; --against compares those of two streams");
 }
 
 static void run_two(struct work *w)

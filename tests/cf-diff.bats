@@ -77,6 +77,27 @@ slow() {
     cf-diff --pairs "$D/a.cf" "$D/a.cf" | tail -n +2 | cut -d, -f1,2,5-14 | same twice -
 }
 
+@test "a snapshot that there is no other one for is told" {
+    local n
+    for n in 1 2 3; do
+        printf 'snapshot,time,level,sets,ways\n' >s.csv
+        seq 1 $n | sed 's/.*/&,&,2,2,2/' >>s.csv
+        { echo snapshot,level,set,way,phys; seq 1 $n | sed 's/.*/&,2,0,0,0x40/'; } |
+            cf-capture csv -q -t line --with snapshot=s.csv -o $n.cf
+    done
+    for n in 2 3; do
+        run -0 --separate-stderr cf-diff $n.cf
+        [[ -z $stderr ]]
+    done
+    run -0 --separate-stderr cf-diff 1.cf 2.cf 1.cf
+    has '2 snapshots were not compared: each is alone in its segment' "$stderr"
+    run -0 --separate-stderr cf-diff --pairs 2.cf 2.cf
+    [[ -z $stderr ]]
+    run -0 --separate-stderr cf-diff --pairs 3.cf 1.cf 2.cf
+    has '2 snapshots were not compared: each is the last of an odd number in its segment' "$stderr"
+    [[ ${#lines[@]} == 3 ]]
+}
+
 @test "two streams: as awk counts" {
     slow "$D/a.csv" "$D/b.csv" 0 >want
     cf-diff --against "$D/b.cf" "$D/a.cf" | tail -n +2 | cut -d, -f1,2,5-14 | same want -

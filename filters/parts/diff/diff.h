@@ -30,7 +30,7 @@ struct work {
     struct options o;
     struct side a, b;
     uint64_t index;     /* of the snapshot in its segment, from 1 */
-    uint64_t left_over; /* snapshots that the other stream has none for */
+    uint64_t left_over; /* snapshots that there is none for, in the other stream or their own */
     struct cf_moments polluted[MODES], cost[MODES];
     struct cf_groups *groups;          /* processes or sets */
     uint64_t (*sums)[CF_CHANGE_KINDS]; /* of each, by number */
