@@ -138,8 +138,8 @@ static int named(const struct options *o, uint64_t address)
     return cf_list_has(o->line.value, o->line.count, address);
 }
 
-/* One pass a condition, so that each is a loop without branches. A virtual address of 0 is not known,
-   and beside another one, a physical address of 0. */
+/* One pass a condition, so that each is a loop without branches. A virtual address of 0 is not
+   known, and beside another one, a physical address of 0. */
 static void mark_rows(struct work *w, const struct cf_frame *f)
 {
     const struct options *o = &w->o;

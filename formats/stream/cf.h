@@ -396,11 +396,10 @@ struct cf_writer *cf_writer_pipe(int fd, const char *program) CF_MUST_CHECK;
    is made. One that has the name already keeps its permissions. */
 void cf_writer_private(struct cf_writer *w);
 
-/* Before anything is written: what is written cannot be made again. Once rows have gone out, as a
-   full frame or by cf_writer_flush() when 5 seconds have passed, the file stands beside its name,
-   with ".partial" added to it, and loses that when closed. Where it cannot be written to its end,
-   is cut (cf_writer_cut()), the program is killed, or another one has written the file since it
-   began, what has gone out stays there; in a file that was closed, whole frames alone. */
+/* Before anything is written: what is written cannot be made again. Once rows have gone out, in a
+   full frame or by cf_writer_flush() after 5 seconds, the file stands beside its name, with
+   ".partial" added, and loses that when closed. Where it cannot be written to its end or is cut,
+   the program is killed, or another one has written the file since it began, it stays there. */
 void cf_writer_recording(struct cf_writer *w);
 
 /* Before anything is written: frames that are handed on go out one by one as they came, to a file,
