@@ -560,6 +560,28 @@ where ["1030 KiB","1040 KiB"]
 sizes ["1 B","1023 B","48 KiB","1.25 MiB","1536.5 KiB","1 TiB"]
 faults []
 END
+    # they stand on a scale of doublings, and so does what is marked
+    cf-distance -q long.cf | cf-mrc -q -m raspberry-pi-4 --at 1K,4K,1M --html far.html >/dev/null
+    in_browser far.html <<'END'
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml'), between = (a, b, v) => ((v - a) / (b - a)).toFixed(2);
+  const [a, b, c] = tree.querySelector('path').getAttribute('d').match(/[ML][0-9.]+/g).map(m => +m.slice(1));
+  got.curve = between(a, c, b);
+  const thin = e => e.getAttribute('width') === '1' && e.getAttribute('height') > 99;
+  got.signs = [...tree.querySelectorAll('rect')].filter(thin).map(e => between(a, c, +e.getAttribute('x')));
+  const box = panels[0].canvas.getBoundingClientRect();
+  const wide = box.width - LEFT - RIGHT;
+  got.where = [2 ** 10.9, 2 ** 11.1, 2 ** 17].map(size => {
+    const at = doublings => (doublings - edges[0]) / (edges[3] - edges[0]);
+    panels[0].canvas.dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + at(Math.log2(size)) * wide, box.top + 20)));
+    return $('where').textContent;
+  });
+END
+    same - got <<'END'
+curve "0.20"
+signs ["0.50","1.00"]
+where ["1 KiB","4 KiB","1 MiB"]
+faults []
+END
 }
 
 @test "annotated source: sorted files, another heat, a link to a line, text that is no mark-up" {

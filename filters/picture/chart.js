@@ -4,9 +4,14 @@ let view = [0, points], hover = -1, drag = null;
 // Times are texts, since a number may not hold them to the last digit; the axis shows what comes after `zero`.
 const at = i => BigInt(data.time?.[i] ?? 0), gap = at(1) - at(0), last = at(points - 1);
 const first = gap < at(0) ? at(0) - gap : 0n, zero = first / 4n > last - first ? first : 0n;
+// Sizes stand on a scale of doublings. Each has the room to the middle between it and the next.
+const doublings = data.size?.map(Math.log2), apart = i => (doublings[Math.min(i + 1, points - 1)] - doublings[i] || 1) / 2;
+const between = () => [...doublings.map((v, i) => v - apart(Math.max(i - 1, 0))), doublings[points - 1] + apart(points - 2)];
 // Where points begin, and the last one ends: each ends at its time.
-const edges = data.time ? [first, ...data.time].map(t => Number(BigInt(t) - zero)) : [...names.keys(), points];
-const across = (i, width) => LEFT + (edges[i] - edges[view[0]]) / (edges[view[1]] - edges[view[0]]) * width;
+const edges = data.size && points ? between()
+  : data.time ? [first, ...data.time].map(t => Number(BigInt(t) - zero)) : [...names.keys(), points];
+const onAxis = (v, width) => LEFT + (v - edges[view[0]]) / (edges[view[1]] - edges[view[0]]) * width;
+const across = (i, width) => onAxis(edges[i], width);
 const [scale, scaled] = timeUnit(Number(last - zero), data.unit);
 const timeTitle = 'time (' + scaled + (zero ? ' after ' + exact(zero) : '') + ')';
 const point = data.size ? 'cache size' : 'snapshot';
@@ -56,7 +61,8 @@ function columns(width) {
   const count = view[1] - view[0], drawn = Math.min(count, width);
   return Array.from({length: drawn}, (_, c) => {
     const [from, to] = [c, c + 1].map(c => view[0] + Math.floor(c * count / drawn));
-    return {from, to, left: across(from, width), right: across(to, width)};
+    const left = across(from, width), right = across(to, width);
+    return {from, to, left, right, middle: data.size ? onAxis(doublings[from], width) : (left + right) / 2};
   });
 }
 
@@ -77,8 +83,7 @@ function drawSeries(g, p, width, y) {
     g.lineWidth = line.length > 1 ? 1.6 : 6;
     g.beginPath();
     let broken = true; // no value before this one
-    line.forEach(({left, right, v}, c) => {
-      const middle = (left + right) / 2;
+    line.forEach(({left, right, middle, v}, c) => {
       if (v != null && p.stacked) { g.lineTo(left, y(v)); g.lineTo(right, y(v)); }
       else if (v != null) g[broken ? 'moveTo' : 'lineTo'](middle, y(v));
       if (v != null && broken && !p.stacked && line[c + 1]?.v == null) { g.moveTo(middle - 3, y(v)); g.lineTo(middle + 3, y(v)); } // a dot
@@ -98,16 +103,13 @@ function drawUpright(g, height, y) {
   }
 }
 
-// The caches of a machine, between the two sizes beside each.
+// The caches of a machine.
 function drawSigns(g, width, bottom) {
   let end = 0, row = 0;
   g.textAlign = 'left';
   for (const [size, name] of data.signs || []) {
-    const above = data.size.findIndex(v => v >= size), below = data.size[above - 1];
-    if (above < 0 || (above === 0 && data.size[0] > size)) continue;
-    const at = above - (below ? Math.log2(data.size[above] / size) / Math.log2(data.size[above] / below) : 0);
-    const x = LEFT + (at - view[0] + 0.5) * width / (view[1] - view[0]), room = g.measureText(name).width;
-    if (x < LEFT || x > LEFT + width) continue;
+    const x = onAxis(Math.log2(size), width), room = g.measureText(name).width;
+    if (size < data.size[0] || size > data.size[points - 1] || x < LEFT || x > LEFT + width) continue;
     const from = Math.min(x + 4, LEFT + width - room);
     row = from < end ? row + 15 : 0;
     end = from + room;
@@ -128,9 +130,9 @@ function drawLevel(g, width, bottom) {
   };
   g.textAlign = 'center';
   // powers of two, or where these are fewer than two, the points
-  const inView = data.size?.map((size, i) => [size, i]).slice(...view), powers = inView?.filter(([size]) => Number.isInteger(Math.log2(size)));
-  for (const [size, i] of powers?.length > 1 ? powers : inView ?? [])
-    mark(LEFT + (i - view[0] + 0.5) * width / count, bytes(size), Math.max(60, g.measureText(bytes(size)).width + 8));
+  const inView = data.size?.slice(...view) ?? [], powers = inView.filter(size => Number.isInteger(Math.log2(size)));
+  for (const size of powers.length > 1 ? powers : inView)
+    mark(onAxis(Math.log2(size), width), bytes(size), Math.max(60, g.measureText(bytes(size)).width + 8));
   const [from, to] = view.map(i => edges[i] / scale), along = step(to - from, width / 70);
   for (let k = Math.ceil(from / along - 1e-9); data.time && k * along <= to; k++)
     mark(LEFT + (k * along - from) / (to - from) * width, +(k * along).toPrecision(12), 40);
