@@ -210,14 +210,17 @@ static void draw(const struct cf_survey *s)
     static const char *const titles[] = {"Cache occupancy by process", "Cache occupancy by mapping",
                                          "Cache occupancy by core", "Cache occupancy by state"};
     struct cf_survey_chart c;
-    char mean[32], size[48] = "";
+    char mean[32], size[64] = "";
 
     cf_survey_chart(s, SHOWN, 1, &c);
     c.chart.title = titles[s->o.by];
     c.chart.panel[0].title = c.chart.whole ? "share of the cache" : "lines";
     c.chart.panel[0].stacked = 1;
     cf_chart_value(&c.chart, mean, sizeof mean, c.mean);
-    if (c.chart.whole)
+    if (c.chart.whole && c.least < c.chart.whole)
+        snprintf(size, sizeof size, ", caches of up to %llu lines",
+                 (unsigned long long)c.chart.whole);
+    else if (c.chart.whole)
         snprintf(size, sizeof size, " of %llu lines", (unsigned long long)c.chart.whole);
     snprintf(c.chart.summary, sizeof c.chart.summary,
              "%u snapshot%s of level %u%s; on average %s %s", c.snapshots,

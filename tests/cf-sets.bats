@@ -137,6 +137,72 @@ short() {
     [[ $(grep -o '"colour":"#[0-9a-f]*"' sets.html | sort -u | wc -l) == 3 ]]
 }
 
+# process FILE SETS TIME:PID,PID...: a snapshot at each time, of a cache of 2 ways, with a line for each PID.
+process() {
+    local file=$1 sets=$2 at n=0 pid
+    echo snapshot,time,mode,level,sets,ways >snapshots.csv
+    echo snapshot,level,set,way,pid >lines.csv
+    for at in "${@:3}"; do
+        echo "$((++n)),${at%:*},1,2,$sets,2" >>snapshots.csv
+        for pid in $(tr , ' ' <<<"${at#*:}"); do echo "$n,2,$((i / 2)),$((i++ % 2)),$pid"; done >>lines.csv
+    done
+    stream "$file" -t line --clock cycles --with snapshot=snapshots.csv lines.csv
+}
+
+@test "pictures of several runs: processes with numbers only, and of one name in one run, are told apart" {
+    local i=0
+    process a.cf 4 10:7,7,8 20:7,8
+    process b.cf 4 10:7,9
+    cf-sets -q --html sets.html a.cf b.cf >/dev/null
+    same - <(grep -o '"name":"[^"]*"' sets.html | sort) <<'END'
+"name":"pid 7 of a.cf"
+"name":"pid 7 of b.cf"
+"name":"pid 8"
+"name":"pid 9"
+END
+    for i in a b; do
+        printf 'time,pid,tid,op,label\n0,7,7,begin,sh\n0,8,8,begin,sh\n0,9,9,begin,my sh\n' >tasks.csv
+        cf-cat --csv --table snapshot $i.cf >snapshots.csv
+        cf-cat --csv --table line $i.cf | stream $i.named.cf -t line --clock cycles --with snapshot=snapshots.csv --with task=tasks.csv
+    done
+    cf-sets -q --html sets.html a.named.cf b.named.cf >/dev/null
+    same - <(grep -o '"name":"[^"]*"' sets.html | sort) <<'END'
+"name":"my sh"
+"name":"sh (7) of a.named.cf"
+"name":"sh (8) of a.named.cf"
+"name":"sh of b.named.cf"
+END
+}
+
+@test "pictures: of caches of two sizes each counts by its own, in cf-occupancy too" {
+    local i=0
+    process small.cf 2 10:7,7 20:7,7
+    i=0
+    process large.cf 8 10:7,7 20:7,7
+    column active_quota <(cf-sets -q small.cf large.cf) | sort -u | same - <(printf '0.125000000\n0.500000000\n')
+    cf-sets -q --html sets.html small.cf large.cf >/dev/null
+    grep -q '"whole":16,' sets.html
+    grep -A1 -F '"title":"active set quota, of the cache","stacked":false,"lines":[[8,8],' sets.html | grep -qxF '[2,2]]},'
+    cf-occupancy -q --html one.html small.cf large.cf >/dev/null
+    grep -qF '"lines":[[8,8,2,2]]' one.html
+    grep -qF '4 snapshots of level 2, caches of up to 16 lines; on average 31.2 % in use' one.html
+    cf-occupancy -q --html one.html small.cf >/dev/null
+    grep -qF '2 snapshots of level 2 of 4 lines; on average 50.0 % in use' one.html
+}
+
+@test "--picture of several runs: the mean is that of each one's own snapshots" {
+    local i=0 places=() x y
+    process few.cf 8 100:7 200:7,7,7,7,7,7,7
+    i=0
+    process dense.cf 8 {40..90..10}:7
+    cf-sets -q --picture one.png few.cf >/dev/null
+    cf-sets -q --picture both.png few.cf dense.cf >/dev/null
+    # the line with the mean of the first in the legend
+    for ((y = 82; y < 98; y++)); do for ((x = 1200; x < 1390; x++)); do places+=("$x,$y"); done; done
+    same <(pixels one.png "${places[@]}") <(pixels both.png "${places[@]}")
+    [[ $(inks one.png 1200-1390 82-98) -gt 1 ]]
+}
+
 @test "transparent snapshots are told, and a cache of unknown size" {
     small
     sed -i 's/,1,2,4,2$/,0,2,4,2/; 2s/,0,2,4,2$/,1,2,4,2/' snapshots.csv

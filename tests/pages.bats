@@ -482,6 +482,33 @@ END
     [[ $(COLUMNS=90 cf-occupancy -q --term timeless.cf | sed -n '/ snapshot$/p' | xargs) == '2 5 10 12 40 60 snapshot' ]]
 }
 
+@test "a chart of several runs: means, and rows that are saved, are of each one's own snapshots" {
+    local i
+    for i in {1..10}; do echo "$i,${i}0,1,2,4,2"; done | cat <(echo snapshot,time,mode,level,sets,ways) - >snapshots.csv
+    for i in {1..10}; do printf '%s\n' "$i,2,7,0" "$i,2,7,1"; done | cat <(echo snapshot,level,pid,set) - |
+        stream dense.cf -t line --clock cycles --with snapshot=snapshots.csv
+    printf 'snapshot,time,mode,level,sets,ways\n1,100,1,2,4,2\n2,200,1,2,4,2\n' >snapshots.csv
+    printf '%s\n' snapshot,level,pid,set 1,2,7,0 2,2,7,{0..2} | stream few.cf -t line --clock cycles --with snapshot=snapshots.csv
+    cf-sets -q --html sets.html few.cf dense.cf >/dev/null
+    in_browser sets.html <<'END'
+  got.names = data.series.map(s => s.name);
+  got.means = cells.map(row => row[0].textContent);
+  const box = panels[0].canvas.getBoundingClientRect();
+  panels[0].canvas.dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + 5, box.top + 20)));
+  got.where = $('where').textContent;
+  got.held = cells.map(row => row[0].textContent);
+  got.csv = files.csv().split('\n').filter(l => !l.includes('dense'));
+END
+    same - got <<'END'
+names ["pid 7 of dense.cf","pid 7 of few.cf"]
+means ["25.0 %","25.0 %"]
+where "10 cycles"
+held ["25.0 %","12.5 %"]
+csv ["time,series,active_percent,reused_percent","100,pid 7 of few.cf,12.5,0","200,pid 7 of few.cf,37.5,0",""]
+faults []
+END
+}
+
 @test "a chart of many series: all stand out, in the light and in the dark" {
     awk 'BEGIN { print "time,addr"; for (i = 0; i < 3000; i++) printf "%d,%d\n", i, i * 64 % 12800 }' | stream walk.cf
     cf-sweep -q --ways "$(seq -s, 21)" --min 1K --max 4K --html chart.html walk.cf >/dev/null

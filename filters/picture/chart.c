@@ -90,8 +90,8 @@ int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step)
     return i ? number < before || before / step != number / step : number % step == 0;
 }
 
-double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
-                     uint32_t to, double *most)
+static double mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
+                   uint32_t to, const uint8_t *own, double *most)
 {
     const double *v = c->panel[panel].value + (size_t)series * c->points;
     double sum = 0;
@@ -99,13 +99,24 @@ double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, 
 
     *most = 0;
     for (uint32_t p = from; p < to; p++) {
-        if (isnan(v[p]))
+        if (isnan(v[p]) || (own && !own[(size_t)series * c->points + p]))
             continue;
         n++;
         sum += v[p];
         *most = v[p] > *most ? v[p] : *most;
     }
     return n ? sum / n : to > from ? NAN : 0;
+}
+
+double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
+                     uint32_t to, double *most)
+{
+    return mean(c, panel, series, from, to, NULL, most);
+}
+
+double cf_chart_mean_own(const struct cf_chart *c, unsigned panel, unsigned series, double *most)
+{
+    return mean(c, panel, series, 0, c->points, c->own, most);
 }
 
 void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value)

@@ -45,6 +45,9 @@ struct cf_chart {
     const uint32_t *snapshot; /* number of each point; or NULL, and then */
     const uint64_t *time;     /* of each snapshot, rising; NULL where it is not known */
     const char *unit;         /* of the times */
+    const uint8_t
+        *own; /* of series s at point p: own[s * points + p], whether that is a snapshot of its
+                           own, and not one of another series; NULL where all are */
     const double *size;       /* of the cache at each point, in bytes, rising; on a log scale */
     const char *const *label; /* or the name of each point, such as a way, */
     const char *const *group; /* and of what it is of, such as a machine; NULL for none */
@@ -80,6 +83,9 @@ int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step);
    these; NAN where it has none. */
 double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
                      uint32_t to, double *most);
+
+/* The same of all snapshots that are its own. */
+double cf_chart_mean_own(const struct cf_chart *c, unsigned panel, unsigned series, double *most);
 
 /* "12.3 %" of the whole, or "1.2 k". */
 void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value);

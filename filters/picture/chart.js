@@ -16,8 +16,10 @@ const [scale, scaled] = timeUnit(Number(last - zero), data.unit);
 const timeTitle = 'time (' + scaled + (zero ? ' after ' + exact(zero) : '') + ')';
 const point = data.size ? 'cache size' : 'snapshot';
 const say = v => v == null ? '' : data.whole ? (100 * v / data.whole).toFixed(1) + ' %' : Math.round(v).toString();
+// Of several streams, snapshots have no number in common.
+const numbered = !data.own || !data.time;
 const where = i => data.size ? bytes(data.size[i])
-  : 'snapshot ' + data.snapshot[i] + (data.time ? ', ' + data.time[i] + ' ' + data.unit : '');
+  : [...numbered ? ['snapshot ' + data.snapshot[i]] : [], ...data.time ? [data.time[i] + ' ' + data.unit] : []].join(', ');
 
 $('reset').textContent = data.size ? 'All sizes' : 'All snapshots';
 $('help').textContent = `Point at a ${point} to read it; the table then shows its values, else the means. `
@@ -50,9 +52,10 @@ if (panels[0].stacked) $('list').append(...[...$('list').rows].reverse());
 
 const LEFT = 52, BOTTOM = 34, TOP = 8, RIGHT = 18, FONT = '12px system-ui, sans-serif';
 
-function mean(lines, from, to) {
+// `own` of a series says which points are its own, where others lie between.
+function mean(lines, from, to, own) {
   let sum = 0, n = 0;
-  for (let i = from; i < to; i++) if (lines[i] != null) { sum += lines[i]; n++; }
+  for (let i = from; i < to; i++) if (lines[i] != null && (!own || own[i])) { sum += lines[i]; n++; }
   return n ? sum / n : to > from ? null : 0;
 }
 
@@ -178,7 +181,7 @@ function draw() {
   }
   cells.forEach((row, s) => row.forEach((cell, k) => {
     const lines = panels[k].lines[s];
-    cell.textContent = say(hover < 0 ? mean(lines, view[0], view[1]) : lines[hover]);
+    cell.textContent = say(hover < 0 ? mean(lines, view[0], view[1], data.own?.[s]) : lines[hover]);
   }));
   $('where').textContent = hover < 0 ? '' : where(hover);
 }
@@ -259,11 +262,11 @@ function svg() {
 }
 // Fractions of the whole where there is one.
 function csv() {
-  let out = csvRow([data.size ? 'size_bytes' : 'snapshot', ...data.time ? ['time'] : [], 'series',
+  let out = csvRow([...numbered ? [data.size ? 'size_bytes' : 'snapshot'] : [], ...data.time ? ['time'] : [], 'series',
     ...panels.map((_, k) => columnName(k) + (data.whole ? '_percent' : ''))]);
   for (let i = view[0]; i < view[1]; i++)
     data.series.forEach((s, n) => {
-      if (shown[n]) out += csvRow([names[i], ...data.time ? [data.time[i]] : [], s.name, ...panels.map(p => {
+      if (shown[n] && data.own?.[n][i] !== 0) out += csvRow([...numbered ? [names[i]] : [], ...data.time ? [data.time[i]] : [], s.name, ...panels.map(p => {
         const v = p.lines[n][i];
         return v == null ? '' : data.whole ? +(100 * v / data.whole).toPrecision(9) : v;
       })]);

@@ -50,6 +50,15 @@ static void write_data(const void *what, FILE *out)
         cf_json_text(out, "", c->sign[i].name);
         fputc(']', out);
     }
+    if (c->own) {
+        fputs("],\n\"own\":[", out);
+        for (unsigned s = 0; s < c->series; s++) {
+            fputs(s ? ",[" : "[", out);
+            for (uint32_t i = 0; i < c->points; i++)
+                fprintf(out, i ? ",%d" : "%d", c->own[(size_t)s * c->points + i]);
+            fputc(']', out);
+        }
+    }
     fputs("],\n\"series\":[", out);
     for (unsigned s = 0; s < c->series; s++) {
         const struct cf_rgb *rgb = &c->name[s].colour;

@@ -281,7 +281,7 @@ static void describe(const struct cf_chart *c, unsigned s, unsigned k, char *wor
     char mean[32], largest[32];
     double most;
 
-    cf_chart_value(c, mean, sizeof mean, cf_chart_mean(c, k, s, 0, c->points, &most));
+    cf_chart_value(c, mean, sizeof mean, cf_chart_mean_own(c, k, s, &most));
     cf_chart_value(c, largest, sizeof largest, most);
     snprintf(words, size, "%s%s, at most %s",
              c->panels < 2 ? "mean "

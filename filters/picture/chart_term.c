@@ -98,7 +98,7 @@ static void put_legend(const struct cf_chart *c, FILE *out, const struct cf_term
         } else {
             fprintf(out, "%c  ", 'A' + (int)(s % LETTERS));
         }
-        cf_chart_value(c, mean, sizeof mean, cf_chart_mean(c, 0, s, 0, c->points, &most));
+        cf_chart_value(c, mean, sizeof mean, cf_chart_mean_own(c, 0, s, &most));
         cf_chart_value(c, largest, sizeof largest, most);
         cf_terminal_text(out, t, c->name[s].name, t->columns > 48 ? t->columns - 40 : 8);
         fprintf(out, "  mean %s, at most %s\n", mean, largest);

@@ -106,16 +106,19 @@ void cf_survey_when(const struct cf_snapshot *one);
 
    Of one level and the groups with most lines: `most` of them where --top says nothing; the others
    together as "[other]" with `others`. Panel 0 is of lines, panel 1, where the survey has it, of
-   reused ones; titles and summary are the caller's. `mean`: lines of the level in a snapshot. */
+   reused ones; titles and summary are the caller's. Where caches differ in size, lines count as the
+   share of the largest that they are of their own. */
 struct cf_survey_chart {
     struct cf_chart chart;
     uint8_t level;
     uint32_t snapshots; /* of all streams */
     uint32_t groups;    /* that have lines; series may be fewer */
-    double mean;
+    double mean;        /* lines of the level in a snapshot */
+    uint64_t least;     /* lines of the smallest cache; 0 where one is not known */
     struct cf_chart_series *series;
     char *names;
     double *lines[CF_CHART_PANELS];
+    uint8_t *own;
     uint32_t *snapshot;
     uint64_t *time;
 };

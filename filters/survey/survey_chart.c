@@ -10,21 +10,6 @@
 
 #include "filters/survey/survey.h"
 
-/* Without the process number, where no other has the name. */
-static void shorten(struct cf_survey_chart *c, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        char *name = c->names + (size_t)i * CF_LABEL_BYTES, *end = strrchr(name, '(');
-        const size_t n = end && end > name ? (size_t)(end - name) : 0;
-        uint32_t same = 0;
-
-        for (uint32_t k = 0; n && k < count && same < 2; k++)
-            same += !strncmp(c->series[k].name, name, n) && c->series[k].name[n] == '(';
-        if (n && same == 1)
-            end[-1] = '\0';
-    }
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp((*(struct cf_chart_series *const *)a)->name,
@@ -80,19 +65,39 @@ static void colour_series(const struct cf_survey *s, struct cf_survey_chart *c, 
     }
 }
 
-/* Two programs of one name are told by their files. */
-static void tell_apart(const struct cf_survey *s, const struct cf_ranks *r,
-                       struct cf_survey_chart *c, uint32_t count)
+/* Length of a process's name in its label: without its number, where that stands behind it. */
+static size_t bare(const char *label)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        char *name = c->names + (size_t)i * CF_LABEL_BYTES;
-        int same = 0;
+    const char *end = strrchr(label, '(');
 
-        for (uint32_t k = 0; k < count; k++)
-            same |= k != i && !strncmp(c->series[k].name, name, strcspn(name, " ") + 1);
-        if (same)
-            snprintf(name + strcspn(name, " "), 250, " of %.230s",
-                     cf_survey_file(s, cf_census_group(s->census, r->order[i]).stream));
+    return end && end > label ? (size_t)(end - 1 - label) : strlen(label);
+}
+
+/* Processes of one name are told apart by their numbers, those of several runs by their files. */
+static void shorten(const struct cf_survey *s, const struct cf_ranks *r, struct cf_survey_chart *c,
+                    uint32_t count)
+{
+    char *label = cf_tool_room(&s->tool, count, CF_LABEL_BYTES);
+
+    memcpy(label, c->names, (size_t)count * CF_LABEL_BYTES);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *own = label + (size_t)i * CF_LABEL_BYTES;
+        const uint32_t stream = cf_census_group(s->census, r->order[i]).stream;
+        const size_t n = bare(own);
+        int here = 0, elsewhere = 0;
+
+        for (uint32_t k = 0; k < count; k++) {
+            const char *other = label + (size_t)k * CF_LABEL_BYTES;
+            const int same = k != i && bare(other) == n && !strncmp(own, other, n);
+
+            if (same && cf_census_group(s->census, r->order[k]).stream == stream)
+                here = 1;
+            else if (same)
+                elsewhere = 1;
+        }
+        snprintf(c->names + (size_t)i * CF_LABEL_BYTES, CF_LABEL_BYTES, "%.*s%s%.230s",
+                 here ? CF_LABEL_BYTES : (int)n, own, elsewhere ? " of " : "",
+                 elsewhere ? cf_survey_file(s, stream) : "");
     }
 }
 
@@ -109,9 +114,7 @@ static void name_series(const struct cf_survey *s, const struct cf_ranks *r, uin
             strcpy(name, "[other]");
     }
     if (s->o.by == CF_CENSUS_PROCESS && shown < 1000)
-        shorten(c, shown);
-    if (s->o.reuse && s->streams > 1 && shown < 1000)
-        tell_apart(s, r, c, shown);
+        shorten(s, r, c, shown);
     colour_series(s, c, shown);
     for (uint32_t i = 0; i < c->chart.series; i++)
         if (i == shown)
@@ -176,16 +179,27 @@ static void place(struct point *point, size_t n, int timed)
     }
 }
 
+/* What lines of a snapshot count where the whole of the chart is that of a larger cache. */
+static double scale(const struct cf_survey *s, const struct point *of, const struct cf_chart *c)
+{
+    const uint64_t whole = cf_survey_whole(s, &of->is->is);
+
+    return whole ? (double)c->whole / (double)whole : 1;
+}
+
 /* Column `p` of the panels, for the series of the snapshot's stream. */
 static void fill(const struct cf_survey *s, const struct point *of, const struct cf_ranks *r,
                  uint32_t shown, uint32_t p, struct cf_survey_chart *c)
 {
     const struct cf_census_cell *cells = s->census->cell;
+    const double one = scale(s, of, &c->chart);
 
     for (uint32_t i = 0; i < c->chart.series; i++)
         for (unsigned k = 0; k < c->chart.panels; k++)
-            if (i == shown || cf_census_group(s->census, r->order[i]).stream == of->stream)
+            if (i == shown || cf_census_group(s->census, r->order[i]).stream == of->stream) {
                 c->lines[k][(size_t)i * c->chart.points + p] = 0;
+                c->own[(size_t)i * c->chart.points + p] = c->time[p] == of->at;
+            }
     for (uint32_t k = 0; k < of->is->cells; k++) {
         const struct cf_census_cell *cell = &cells[of->is->first + k];
         const uint32_t rank = r->rank[cell->group], series = rank < shown ? rank : shown;
@@ -193,9 +207,9 @@ static void fill(const struct cf_survey *s, const struct point *of, const struct
 
         if (series == c->chart.series)
             continue;
-        c->lines[0][at] += cell->lines;
+        c->lines[0][at] += one * cell->lines;
         if (c->lines[1])
-            c->lines[1][at] += cell->reused;
+            c->lines[1][at] += one * cell->reused;
     }
 }
 
@@ -204,10 +218,12 @@ static void fill(const struct cf_survey *s, const struct point *of, const struct
 static void fill_all(const struct cf_survey *s, const struct point *point, size_t n,
                      const struct cf_ranks *r, uint32_t shown, struct cf_survey_chart *c)
 {
+    const size_t all = (size_t)c->chart.series * c->chart.points;
+
+    c->own = cf_tool_room(&s->tool, all, 1);
     for (unsigned k = 0; k < c->chart.panels; k++) {
-        c->lines[k] =
-            cf_tool_room(&s->tool, (size_t)c->chart.series * c->chart.points, sizeof **c->lines);
-        for (size_t i = 0; i < (size_t)c->chart.series * c->chart.points; i++)
+        c->lines[k] = cf_tool_room(&s->tool, all, sizeof **c->lines);
+        for (size_t i = 0; i < all; i++)
             c->lines[k][i] = NAN;
     }
     for (size_t i = 0, p = 0; i < n; i++) {
@@ -224,27 +240,29 @@ static void make_points(const struct cf_survey *s, const struct cf_ranks *r, uin
     struct cf_chart *chart = &c->chart;
     struct point *point = cf_tool_room(&s->tool, s->census->snapshots, sizeof *point);
     const size_t n = gather(s, c->level, point);
-    const int timed = times_rise(point, n);
-    uint64_t all = 0;
+    const int timed = times_rise(point, n), several = n && point[0].stream != point[n - 1].stream;
 
     place(point, n, timed);
     c->time = cf_tool_room(&s->tool, n, sizeof *c->time);
     c->snapshot = cf_tool_room(&s->tool, n, sizeof *c->snapshot);
+    c->least = UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
         const uint64_t whole = cf_survey_whole(s, &point[i].is->is);
 
         chart->whole = whole > chart->whole ? whole : chart->whole;
-        all += point[i].is->lines;
+        c->least = whole < c->least ? whole : c->least;
         c->time[i] = point[i].at;
     }
+    for (size_t i = 0; i < n; i++)
+        c->mean += scale(s, &point[i], chart) * (double)point[i].is->lines / (double)n;
     chart->points = cf_list_rising(c->time, (uint32_t)n);
     for (uint32_t p = 0; p < chart->points; p++)
-        c->snapshot[p] = chart->points == n ? point[p].is->is.number : p + 1;
+        c->snapshot[p] = several ? p + 1 : point[p].is->is.number;
     c->snapshots = (uint32_t)n;
-    c->mean = n ? (double)all / (double)n : 0;
     chart->snapshot = c->snapshot;
     chart->time = timed ? c->time : NULL;
     fill_all(s, point, n, r, shown, c);
+    chart->own = several ? c->own : NULL;
 }
 
 void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
