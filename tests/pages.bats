@@ -151,6 +151,35 @@ faults []
 END
 }
 
+@test "a profile of many regions: no two share a colour unsaid, and both curves are named" {
+    local i
+    { printf '%s\n' region,page,runtime_cycles,policy,k ,0,1000,1,0 '[heap],0,890,3,0' ,0,990,5,0 ,0,500,5,4 ,0,990,6,0 ,0,600,6,4
+        for i in {0..8}; do echo "lib<$i,0,$((900 + i)),3,0"; done; } >rows.csv
+    cf-capture csv -q --table page rows.csv >many.cf
+    cf-rank -q --by page --value gain --html many.html --picture many.png many.cf >/dev/null
+    in_browser many.html <<'END'
+  const shown = [...$('legend').children].map(e => [e.textContent, e.firstChild.style.background]);
+  got.legend = shown.map(e => e[0]);
+  got.apart = new Set(shown.map(e => e[1])).size;
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml'), texts = [...tree.querySelectorAll('text')].map(t => t.textContent);
+  got.saved = texts.filter(t => /^(lib|.heap|others|cached|moved)/.test(t));
+  const fills = [...tree.querySelectorAll('rect')].filter(r => r.getAttribute('height') > 100 && r.getAttribute('width') < 200).map(r => r.getAttribute('fill'));
+  got.bars = [fills.length, new Set(fills).size];
+END
+    same - got <<'END'
+legend ["[heap]","lib<0","lib<1","lib<2","lib<3","lib<4","others"]
+apart 7
+saved ["[heap]","lib<0","lib<1","lib<2","lib<3","lib<4","others","cached","moved"]
+bars [10,7]
+faults []
+END
+    # the names of the curves stand at the right, where the ground would be
+    [[ $(inks many.png 760-890 288-312) -gt 3 ]]
+    grep -v ,6,4 rows.csv | grep -v ,6,0 | cf-capture csv -q --table page >one.cf
+    cf-rank -q --by page --value gain --picture one.png one.cf >/dev/null
+    [[ $(inks one.png 760-890 288-312) -le 3 ]]
+}
+
 @test "the map: hover, zoom, search, save, and colours that can be read" {
     awk 'BEGIN { print "time,addr,region,page"
         for (i = 0; i < 4000; i++) printf "%d,0x1000,%s,%d\n", i, i % 4 ? "[heap]" : "\"lib, \"\"so\"\"\"", i / 400 }' | stream map.cf

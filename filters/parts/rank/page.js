@@ -13,17 +13,35 @@ for (const r of rows) {
 }
 let shown = rows, hover = -1;
 
-// ---- colours: those of the paper for heap and stack, then one for each region ----
-const regions = [...new Set(rows.map(r => r.region))];
-const colourOf = region => palette[!region || region.startsWith('[heap') ? 0 : region.startsWith('[stack') ? 1
-  : 2 + regions.indexOf(region) % (palette.length - 2)];
+// ---- colours: those of the paper for heap and stack, then one for each region while they last, and one for the others ----
+const regions = profile ? [...new Set(rows.map(r => r.region))] : [], OTHERS = palette.length - 1;
+const rest = regions.filter(r => !/^\[(heap|stack)/.test(r));
+const placeOf = region => !region || region.startsWith('[heap') ? 0 : region.startsWith('[stack') ? 1 : Math.min(2 + rest.indexOf(region), OTHERS);
+const colourOf = region => palette[placeOf(region)];
+const keys = rest.length > OTHERS - 1 ? [...regions.filter(r => placeOf(r) < OTHERS), 'others'] : regions;
+const keyColour = key => key === 'others' ? palette[OTHERS] : colourOf(key);
 function legend() {
   $('legend').replaceChildren();
-  for (const r of profile ? regions.slice(0, 8) : []) {
+  for (const key of keys) {
     const span = add($('legend'), 'span');
-    add(span, 'i').style.background = distinct(colourOf(r));
-    span.append(r);
+    add(span, 'i').style.background = distinct(keyColour(key));
+    span.append(key);
   }
+}
+// The same on a canvas, in as many rows as it takes, from (x, y) on.
+function drawKeys(g, names, colour, x, y, width) {
+  const left = x;
+  g.textAlign = 'left';
+  for (const name of names) {
+    const room = g.measureText(name).width + 16;
+    if (x > left && x + room > left + width) [x, y] = [left, y + 18];
+    g.fillStyle = distinct(colour(name));
+    g.fillRect(x, y, 11, 11);
+    g.fillStyle = css('--ink');
+    g.fillText(name, x + 16, y + 10);
+    x += room + 14;
+  }
+  return y + 18;
 }
 
 // ---- drawing ----
@@ -90,6 +108,7 @@ function drawCurve(g, outer, height) {
     g.stroke();
     for (const [k, , low, high] of data[c]) if (high > low) g.fillRect(LEFT + k * width / last, y(unit * high), 1, y(unit * low) - y(unit * high));
   }
+  if (curves.length > 1) drawKeys(g, curves.map(c => c[1]), name => curves.find(c => c[1] === name)[2], LEFT + width - 140, TOP + 6, 140);
 }
 
 function paint(canvas, by) {
@@ -153,13 +172,18 @@ $('search').oninput = () => {
 // ---- save as ----
 const WIDTH = 900, HEIGHT = 320;
 function svg() {
-  const parts = [drawBars, ...curves.length ? [drawCurve] : []].map((by, i) => {
-    const g = new Recorder($('bars').getContext('2d'));
+  const g = new Recorder($('bars').getContext('2d'));
+  g.font = FONT;
+  let top = keys.length ? drawKeys(g, keys, keyColour, LEFT, 30, WIDTH - LEFT) : 30;
+  const parts = g.out;
+  for (const by of [drawBars, ...curves.length ? [drawCurve] : []]) {
+    g.out = [];
     hover = -1;
     by(g, WIDTH, HEIGHT - TOP - BOTTOM);
-    return `<g transform="translate(0 ${30 + i * HEIGHT})">\n${g.out.join('\n')}\n</g>`;
-  });
-  return svgText(WIDTH, 30 + parts.length * HEIGHT, parts.join('\n'));
+    parts.push(`<g transform="translate(0 ${top})">\n${g.out.join('\n')}\n</g>`);
+    top += HEIGHT;
+  }
+  return svgText(WIDTH, top, parts.join('\n'));
 }
 function csv() {
   return csvRow(columns) + shown.map(r => csvRow([r.rank, r.name, r.exact, ...profile ? [r.least, r.most] : [], +r.share.toFixed(6), +r.sum.toFixed(6)])).join('');

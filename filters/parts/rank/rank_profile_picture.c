@@ -171,6 +171,8 @@ static void draw_runs(struct panel *f, const struct rank_drawing *d)
     const size_t runs = p->ks > p->moves ? p->ks : p->moves;
     const double last = (double)(runs > 1 ? runs - 1 : 1);
     const struct cf_runtimes *base = &p->none;
+    const struct regions curves = {
+        {"cached", "moved"}, {cf_series_colour(0), cf_series_colour(1)}, p->ks && p->moves ? 2 : 0};
     double most = 0, unit;
 
     for (size_t k = 0; k < runs && !base->count; k++)
@@ -184,7 +186,9 @@ static void draw_runs(struct panel *f, const struct rank_drawing *d)
     frame(f, 0, most, (size_t)last,
           p->none.count ? "runtime, in percent of that with no page cached"
                         : "runtime, in percent of the first",
-          p->ks ? "best pages that are cached" : "best pages that are moved");
+          curves.count ? "best pages that are cached or moved"
+          : p->ks      ? "best pages that are cached"
+                       : "best pages that are moved");
     if (p->all.count)
         for (double x = f->x; x < f->x + f->width; x += 10)
             cf_canvas_box(f->p, x, at(f, unit * cf_runtimes_mean(&p->all)),
@@ -200,6 +204,7 @@ static void draw_runs(struct panel *f, const struct rank_drawing *d)
     }
     line(f, p->best, p->ks, last, unit, cf_series_colour(0));
     line(f, p->moved, p->moves, last, unit, cf_series_colour(1));
+    legend(f, &curves);
 }
 
 int rank_profile_picture(const void *what, const struct cf_sheet *sheet, FILE *out)
