@@ -4,7 +4,8 @@
 #
 #   awk -f bbprof-curves.awk -v x=COLUMN -v y=COLUMN -v by="COLUMN..." -v title=TEXT TABLE.csv
 #
-# One curve for each value of the columns `by`, through its rows in their order. All axes begin at 0.
+# One curve for each value of the columns `by`, through its rows in their order. All axes begin at 0, or
+# below it where there are values.
 #   xtext, ytext, y2text   what stands at the axes, beside the columns' own names
 #   y2                     a further column: dashed curves of the same colours, by an axis at the right
 #   panel="COLUMN..."      a panel for each value of these, of the same axes
@@ -51,6 +52,7 @@ function joined(names, count,  text, i) {
     py[in_panel, who, n] = $at[y]
     raise(most_x_of, in_panel, px[in_panel, who, n])
     raise(most_y_of, in_panel, $at[y])
+    raise(less_y_of, in_panel, -$at[y])
     if (y2 != "") {
         py2[in_panel, who, n] = $at[y2]
         most_y2 = $at[y2] + 0 > most_y2 ? $at[y2] + 0 : most_y2
@@ -74,18 +76,21 @@ function tick(most,  step) {
     return most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step
 }
 # Up to the next tick, so that no curve ends above the last one.
-function whole(most,  step) {
-    step = most > 0 ? tick(most) : 1
-    return int(most / step + .999999) * step
-}
+function whole(most, step) { return int(most / step + .999999) * step }
 function number(v) { return v >= 1e6 ? sprintf("%.6g M", v / 1e6) : sprintf("%.6g", v) }
 # The axes of a panel, or of all
 function scale(in_panel) {
     most_x = most_x_of[in_panel] > 0 ? most_x_of[in_panel] : 1
-    most_y = whole(most_y_of[in_panel])
+    step_y = most_y_of[in_panel] + less_y_of[in_panel]
+    step_y = step_y > 0 ? tick(step_y) : 1
+    less_y = whole(less_y_of[in_panel], step_y)
+    most_y = whole(most_y_of[in_panel], step_y)
+    if (most_y + less_y == 0)
+        most_y = 1
 }
 function sx(v) { return left + v / most_x * wide }
-function sy(v, most) { return top + high - v / most * high }
+# On an axis from -less to most
+function sy(v, most, less) { return top + high - (v + less) / (most + less) * high }
 function label(px, py, anchor, text) {
     printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", px, py, anchor, escaped(text)
 }
@@ -94,7 +99,7 @@ function upright(px, py, text) {
     label(0, 0, "middle", text)
     print "</g>"
 }
-function axes(  v, step) {
+function axes(  v, k, step) {
     step = tick(most_x) * (panels > 1 && most_x / tick(most_x) > 6 ? 2 : 1)
     step = step < 1 && most_x >= 2 ? 1 : step # ranks and numbers of pages are whole
     for (v = 0; shape != "bars" && v <= most_x * 1.0001; v += step) {
@@ -103,29 +108,31 @@ function axes(  v, step) {
     }
     for (v = 0; v < places; v++)
         label(left + (v + .5) * wide / places, top + high + 18, "middle", place_name[v])
-    for (v = 0; v <= most_y * 1.0001; v += tick(most_y)) {
-        printf "<path stroke=\"#ddd\" d=\"M%d %.1fH%d\"/>\n", left, sy(v, most_y), left + wide
-        label(left - 8, sy(v, most_y) + 4, "end", number(v))
+    for (k = 0 - int(less_y / step_y + .5); k * step_y <= most_y * 1.0001; k++) {
+        v = sy(k * step_y, most_y, less_y)
+        printf "<path stroke=\"%s\" d=\"M%d %.1fH%d\"/>\n", k || !less_y ? "#ddd" : "#888", left, v, left + wide
+        label(left - 8, v + 4, "end", number(k * step_y))
     }
     for (v = 0; y2 != "" && v <= most_y2 * 1.0001; v += tick(most_y2))
-        label(left + wide + 8, sy(v, most_y2) + 4, "start", number(v))
+        label(left + wide + 8, sy(v, most_y2, 0) + 4, "start", number(v))
 }
-function curve(in_panel, who, values, most, look,  line, i) {
+function curve(in_panel, who, values, most, less, look,  line, i) {
     for (i = 1; i <= points[in_panel, who]; i++)
         line = line (i > 1 ? "L" : "M") \
-            sprintf("%.1f %.1f", sx(px[in_panel, who, i]), sy(values[in_panel, who, i], most))
+            sprintf("%.1f %.1f", sx(px[in_panel, who, i]), sy(values[in_panel, who, i], most, less))
     if (points[in_panel, who] == 1)
         printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", sx(px[in_panel, who, 1]),
-            sy(values[in_panel, who, 1], most), c
+            sy(values[in_panel, who, 1], most, less), c
     if (line != "")
         printf "<path fill=\"none\" stroke-width=\"2\" stroke=\"%s\"%s d=\"%s\"/>\n", c, look, line
 }
-function bars(in_panel, who, s,  i, each, from) {
+function bars(in_panel, who, s,  i, each, from, v) {
     each = wide / places
     for (i = 1; i <= points[in_panel, who]; i++) {
         from = left + (px[in_panel, who, i] + .1 + .8 * (s - 1) / series) * each
+        v = py[in_panel, who, i]
         printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from,
-            sy(py[in_panel, who, i], most_y), .8 * each / series, py[in_panel, who, i] / most_y * high, c
+            sy(v > 0 ? v : 0, most_y, less_y), .8 * each / series, (v < 0 ? -v : v) / (most_y + less_y) * high, c
     }
 }
 END {
@@ -134,7 +141,8 @@ END {
         print "bbprof-curves.awk: " (missing != "" ? "the table lacks" missing : "the table has nothing to draw") >"/dev/stderr"
         exit 1
     }
-    most_y2 = whole(most_y2)
+    if (y2 != "")
+        most_y2 = whole(most_y2, tick(most_y2))
     across = panels > 3 ? 3 : panels
     down = int((panels + across - 1) / across)
     wide = panels > 1 ? 240 : 600
@@ -161,9 +169,9 @@ END {
             if (shape == "bars")
                 bars(panel_name[p], name[s], s)
             else
-                curve(panel_name[p], name[s], py, most_y, dashes)
+                curve(panel_name[p], name[s], py, most_y, less_y, dashes)
             if (y2 != "")
-                curve(panel_name[p], name[s], py2, most_y2, " stroke-dasharray=\"2 4\"")
+                curve(panel_name[p], name[s], py2, most_y2, 0, " stroke-dasharray=\"2 4\"")
         }
     }
     label((90 + width - right) / 2, height - 12, "middle", xtext == "" ? x : xtext)

@@ -48,6 +48,24 @@ curves() {
     is "bbprof-curves.awk: the table lacks nothing"
 }
 
+@test "curves: what lies below 0 is in the picture, by an axis of its panel, and a panel of zeros has one" {
+    printf '%s\n' name,k,gain,of a,1,10,heap a,3,-4,heap b,1,0,stack b,2,0,stack >t.csv
+    # no more than there could be, if it did not end
+    timeout 10 awk -f "$ROOT/pipelines/bbprof-curves.awk" -v x=k -v y=gain -v by=name -v panel=of -v own=1 t.csv | head -c 99999 >t.svg
+    run -0 cat t.svg
+    # panels of 240 by 210: 10 is the upper edge, 60, and -4 the lower one, 270
+    has 'd="M170.0 60.0L330.0 270.0"'
+    has 'text-anchor="end">-4<'
+    has 'stroke="#888" d="M90 210.0H330"'
+    has 'text-anchor="end">0<'
+    # the other panel: from 0 to 1
+    has 'd="M515.0 270.0L635.0 270.0"'
+    run -0 curves -v x=name -v y=gain -v by=k -v shape=bars -v title=T t.csv
+    has '<rect x="120.0" y="40.0" width="80.0" height="289.3"'
+    has '<rect x="200.0" y="329.3" width="80.0" height="115.7"'
+    has_not 'height="-'
+}
+
 @test "lines: a fetch for each line, with its page and its instructions" {
     printf '%s\n' time,addr,op,size,pc,insns,page 7,8180,ifetch,160,8180,40,3 9,8200,store,100,8180,0,4 50,64,ifetch,4,64,1,0 >t.csv
     run -0 awk -f "$ROOT/pipelines/bbprof-lines.awk" t.csv
