@@ -188,7 +188,7 @@ END
   const box = canvas.getBoundingClientRect(), x = box.left + LEFT + 5, y = box.top + TOP + 5;
   canvas.dispatchEvent(new PointerEvent('pointermove', lean(x, y)));
   got.tip = [...\$('tip').children].map(e => e.textContent);
-  got.merged = [map.bins, group, peak()];
+  got.merged = [map.bins, group, peak(), \$('per').textContent];
   got.tipShown = \$('tip').style.display;
   canvas.dispatchEvent(new WheelEvent('wheel', lean(x, y, {deltaY: -700})));
   await drawn();
@@ -219,7 +219,7 @@ END
     holds_of_all heatmap.png heatmap.svg heatmap.csv
     diff -u - <(grep -v '^csv ' got) <<'END'
 tip ["[heap]","page 0","16 – 32 records","12 accesses, 0.30 % of all","page in all: 300 accesses, 10.0 % of its mapping"]
-merged [4000,16,12]
+merged [4000,16,12,"accesses per page and 16 bins"]
 tipShown "block"
 finer [4,3]
 zoomed true
@@ -235,6 +235,26 @@ END
     # all of the map in view: the rows of the program
     sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' >saved.csv
     same <(cf-heatmap -q --bins 4096 map.cf | sed 's/_records//g') saved.csv
+}
+
+@test "the map of many snapshots: a value is that of one, and no sum of several" {
+    { echo snapshot,level,addr,pid; for i in {1..600}; do echo "$i,2,0,7"; ((i % 2)) || echo "$i,2,64,7"; done; } | stream many.cf -t line
+    cf-heatmap -q --html many.html many.cf >many.csv
+    in_browser many.html <<'END'
+  got.legend = [peak(), $('per').textContent];
+  const box = canvas.getBoundingClientRect();
+  got.tips = [0, 1, 301, 598].map(bin => {
+    canvas.dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + (bin + 0.5) / map.bins * plotWidth(), box.top + TOP + 3)));
+    return [...$('tip').children].slice(2, 4).map(e => e.textContent.split(',')[0]);
+  });
+  got.csv = files.csv();
+END
+    same - <(grep -v '^csv ' got) <<'END'
+legend [2,"lines per page"]
+tips [["snapshot 1","1 lines"],["snapshot 2","2 lines"],["snapshot 302","2 lines"],["snapshot 599","1 lines"]]
+faults []
+END
+    sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' | same many.csv -
 }
 
 @test "the map and charts have times to the last digit, which JavaScript's numbers do not" {

@@ -232,7 +232,6 @@ for (const radio of document.querySelectorAll('[name=scale]')) {
 }
 
 $('what').textContent = map.what;
-$('per').textContent = map.what + (snapshots ? ' per page' : ' per page and bin');
 canvas.setAttribute('aria-label', map.title + '. ' + map.summary + '. The table beside it holds the totals.');
 recall();
 document.querySelector('[name=scale][value=' + (linear ? 'linear' : 'log') + ']').checked = true;

@@ -99,8 +99,9 @@ const canvas = $('map');
 let context = canvas.getContext('2d');
 const LEFT = 256, RIGHT = 14, TOP = 4, BOTTOM = 44;
 
-// Bins are drawn in groups, of a power of two, so that at most so many groups are in view.
-const MOST_GROUPS = 256, peaks = {};
+// Bins are drawn in groups, of a power of two, so that at most so many groups are in view; snapshots one by
+// one, since lines of several do not add up.
+const MOST_GROUPS = snapshots ? Infinity : 256, peaks = {};
 let group = 1;
 function regroup() {
   const before = group;
@@ -343,6 +344,7 @@ function draw(ratio = window.devicePixelRatio || 1) {
 }
 
 function drawLegend() {
+  $('per').textContent = map.what + ' per page' + (snapshots ? '' : group > 1 ? ` and ${group} bins` : ' and bin');
   const legend = $('legend'), ratio = window.devicePixelRatio || 1, w = 354, h = 34, bar = 260, left = 48;
   legend.style.width = w + 'px';
   legend.style.height = h + 'px';
