@@ -730,6 +730,20 @@ END
     [[ $(awk -F, 'NR > 1 { sum += $3 } END { print sum }' rows.csv) == 2992 ]]
 }
 
+@test "the report: that its map leaves out mappings is said, as in the text" {
+    awk 'BEGIN { print "time,op,addr,size,region,page"
+        for (i = 0; i < 900; i++) printf "%d,load,%d,8,m%d,0\n", i, i % 9 * 4096, i % 9 }' | stream nine.cf
+    cf-report -q -m raspberry-pi-4 --html page.html nine.cf
+    in_browser page.html <<END
+  const bands = [...document.querySelectorAll('.band')];
+  got.map = [bands[0].textContent, bands.length, document.querySelector('section:last-of-type > p:last-child').textContent];
+END
+    same - got <<'END'
+map ["m0: 100 accesses, 11.11 %, 1 page",6,"and 3 smaller mappings"]
+faults []
+END
+}
+
 @test "the report: tables, curve and map of it, and colours that can be read" {
     awk 'BEGIN { print "time,pid,tid,op,addr,size,region,page,function,source"
         for (i = 0; i < 4000; i++) printf "90071992547499%04d,7,7,load,%d,8,[heap],%d,\"<b>f\",x.c:1\n", i + 1, i * 32, int(i * 32 / 4096) }' | stream map.cf

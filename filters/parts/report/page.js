@@ -215,7 +215,7 @@ function map() {
   put(s, says, put(make("p", "Drag over a map to see that time alone; 0 shows all again. ", "pale control"), all));
   for (const b of m.bands) {
     const box = make("div", undefined, "band"), c = make("canvas");
-    put(box, make("div", `${b.name}: ${short(b.total)} accesses, ${share(b.total, m.total)}, ${b.pages} pages`), c);
+    put(box, make("div", `${b.name}: ${short(b.total)} accesses, ${share(b.total, m.total)}, ${b.pages} page${b.pages === 1 ? "" : "s"}`), c);
     c.tabIndex = 0;
     c.height = Math.max(1, b.lines.length);
     c.style.aspectRatio = "auto";
@@ -242,6 +242,8 @@ function map() {
     c.addEventListener("keydown", e => { if (e.key === "0" || e.key === "Escape") show([0, m.bins]); });
     s.append(box);
   }
+  const rest = m.mappings - m.bands.length;
+  if (rest) s.append(make("p", `and ${rest} smaller mapping${rest === 1 ? "" : "s"}`));
   paint();
 }
 

@@ -225,8 +225,8 @@ static void map(const struct page *p, FILE *out)
     (void)heat_heights(m, MAP_HEIGHT, 2, 2, height);
     fprintf(out,
             "\"map\":{\"start\":\"%" PRIu64 "\",\"width\":\"%" PRIu64 "\",\"bins\":%" PRIu32
-            ",\"peak\":%" PRIu64 ",\"total\":%" PRIu64 ",\"bands\":[",
-            m->start, m->width, m->bins, m->peak, m->total);
+            ",\"peak\":%" PRIu64 ",\"total\":%" PRIu64 ",\"mappings\":%" PRIu32 ",\"bands\":[",
+            m->start, m->width, m->bins, m->peak, m->total, m->bands);
     for (uint32_t b = 0; b < m->bands && b < m->top; b++) {
         fputs(b ? ",\n" : "", out);
         cf_must(p->tool, band(m, b, height[b], out));
