@@ -397,6 +397,16 @@ png_size() {
     [[ -z $(ls ./*.tmp 2>/dev/null) ]]
 }
 
+@test "the drawing: its legend begins at 1 on a log scale, and at 0 on a linear one" {
+    walk 300 10
+    run -0 env NO_COLOR=1 cf-heatmap -q --term walk.cf
+    has ' 1 ..::'
+    has '(log)'
+    run -0 env NO_COLOR=1 cf-heatmap -q --term --scale linear walk.cf
+    has ' 0 ..::'
+    has '(linear)'
+}
+
 @test "--region: a name in brackets is a set of characters; where nothing has such a name, a message says so" {
     printf '%s\n' addr,region,page 1,[heap],1 | stream a.cf
     run -0 --separate-stderr cf-heatmap --region '[[]heap]' a.cf

@@ -123,7 +123,7 @@ static void put_legend(FILE *out, const struct heat_map *map, const struct cf_te
     int wide = t->columns >= 80 ? 32 : 16;
 
     cf_text_number(peak, sizeof peak, (double)map->peak);
-    fprintf(out, "%*s1 ", GUTTER, "");
+    fprintf(out, "%*s%c ", GUTTER, "", map->linear ? '0' : '1');
     for (int i = 0; i < wide; i++) {
         double f = (double)i / (wide - 1);
         if (t->colours) {
