@@ -616,6 +616,20 @@ END
     done
 }
 
+@test "--picture with a %: each experiment of a real machine has a file, of instructions and of levels without a cache, too" {
+    local p
+    for p in epyc-vm xeon-vm; do
+        rm -f ./*.png
+        cf-infer -q --csv --picture '%.png' --html page.html "$ROOT/samples/modeling/$p.cf" >estimates.csv
+        same <(grep -o '"name":"[^"]*","axis"' page.html | sed 's/"name":"//; s/",.*//; y/ /-/; s/$/.png/' | sort) <(printf '%s\n' *.png | sort)
+    done
+    cf-infer -q --csv --picture '%.png' --html page.html "$ROOT/samples/modeling/epyc-vm.cf" >estimates.csv
+    [[ -s latency.png && -s latency.code.png && -s L2-tlb.png ]]
+    ! cmp -s latency.png latency.code.png
+    # what is known of both translation buffers, by the names of the table
+    same <(grep -o '^tlb [12],entries' estimates.csv | tr , ' ') <(sed -n 's/^\["\(tlb [12]\)","entries".*/\1 entries/p' page.html)
+}
+
 @test "tlb: entries of pages whose size is stated, else not told" {
     probe tlb.cf tlb=48 page=65536 jitter=0.01 repeats=5
     cf-infer -q tlb.cf | grep -A1 '^tlb:' | grep -qx '  - {entries: 48, page_size: 64KiB}'

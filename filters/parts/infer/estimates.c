@@ -8,12 +8,16 @@
 
 void series_name(const struct infer *f, const struct series *s, char *to, size_t size)
 {
-    const char *of = "";
+    char level[8] = "";
+    const char *of = level;
 
+    if (s->level)
+        snprintf(level, sizeof level, "L%u", s->level);
     for (unsigned i = 0; i < f->caches; i++)
         if (f->cache[i].level == s->level && f->cache[i].code == s->code)
             of = f->cache[i].name;
-    snprintf(to, size, "%s%s%s", of, *of ? " " : "", experiment_kinds[s->is].name);
+    snprintf(to, size, "%s%s%s%s", of, *of ? " " : "", experiment_kinds[s->is].name,
+             s->code && of == level ? ".code" : "");
 }
 
 /* A number, or nothing. */

@@ -184,7 +184,8 @@ int print_description(const struct infer *f, FILE *out);
 void print_estimates(const struct infer *f, FILE *out);
 void print_comparison(const struct infer *f, FILE *out);
 
-/* "L1D size": of which cache a series is, and its experiment. */
+/* "L1D size": of which cache a series is, and its experiment; "L2 tlb" and "latency.code" where
+   that is not known. No two have the same. */
 void series_name(const struct infer *f, const struct series *s, char *to, size_t size);
 void draw_series(const struct infer *f);
 /* What one picture or page shows. */

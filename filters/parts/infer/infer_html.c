@@ -70,7 +70,7 @@ static void write_data(const void *what, FILE *out)
     const struct sheet *s = what;
     const struct infer *f = s->f;
     const char *comma = "";
-    char summary[160];
+    char summary[160], name[16];
 
     snprintf(summary, sizeof summary, "%zu measurements, %" PRIu64 " spoilt", f->rows, f->spoilt);
     cf_page_head(out, f->machine ? f->machine : f->cpu ? f->cpu : "Measurements", "", summary);
@@ -82,7 +82,8 @@ static void write_data(const void *what, FILE *out)
                 comma = ",";
             }
     for (unsigned i = 0; i < f->tlbs; i++) {
-        put_known(comma, "tlb", "entries", &f->tlb[i].entries, out);
+        snprintf(name, sizeof name, "tlb %u", i + 1);
+        put_known(comma, name, "entries", &f->tlb[i].entries, out);
         comma = ",";
     }
     fputs("],\n\"series\":[", out);
