@@ -172,11 +172,12 @@ static bool may_see_addresses(void)
 struct output {
     struct cacheflow_owner *at;
     u32 room, count, missing;
+    u32 later; /* lines that are still to come: there is room for one owner of each */
 };
 
 static void put(struct output *output, const struct cacheflow_owner *owner)
 {
-    if (output->count == output->room)
+    if (output->room - output->count <= output->later)
         output->missing++;
     else
         output->at[output->count++] = *owner;
@@ -214,8 +215,10 @@ int resolver_run(struct resolver *r, const struct cacheflow_line *lines, u32 ent
     r->addresses = may_see_addresses();
     take_lines(r, lines, entries);
     error = resolver_walk(r);
-    for (i = 0; i < entries && !error; i++)
+    for (i = 0; i < entries && !error; i++) {
+        output.later = entries - 1 - i;
         put_line(r, &output, i, cacheflow_line_phys(&lines[i]));
+    }
     *count = output.count;
     *missing = output.missing;
     return error;

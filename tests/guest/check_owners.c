@@ -450,7 +450,7 @@ void check_truncated(int argc, char **argv)
 
     MUST(ioctl(device, CACHEFLOW_INFO, &info) == 0, "INFO: %s", strerror(errno));
     const struct cacheflow_ram *ram = &info.ram[CACHEFLOW_L2_TAG];
-    uint32_t count = ram->sets * ram->ways, n;
+    uint32_t count = ram->sets * ram->ways, n, with = 0;
     size_t size = (size_t)count * 64;
     struct cacheflow_line *lines = calloc(count, sizeof *lines);
     char *forked = map_touched(size, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
@@ -475,6 +475,9 @@ void check_truncated(int argc, char **argv)
     MUST(!!(s.header->flags & CACHEFLOW_SNAP_TRUNCATED) == (s.header->owners_missing > 0),
          "flags 0x%x with %u missing", s.header->flags, s.header->owners_missing);
     MUST(s.header->owners_missing > 0, "the buffer is too large for this check");
+    for (uint32_t i = 0; i < s.header->owners; i++)
+        with += i == 0 || s.owners[i].entry != s.owners[i - 1].entry;
+    MUST(with == n, "of %u lines %u have an owner", n, with);
     note("%u owners kept, %u missing", s.header->owners, s.header->owners_missing);
     for (int i = 0; i < CHILDREN; i++)
         end_child(children[i]);
