@@ -68,8 +68,9 @@ struct cacheflow_info {
     __u32 cpus_able;      /* those of them whose memories the backend can read (big.LITTLE) */
     __u64 timer_hz;       /* rate of CACHEFLOW_CYCLES_TIMER; 0 unknown */
     __u64 buffer_bytes;   /* size of the buffer, and of what mmap() gives at offset 0 */
-    __u64 snapshot_bytes; /* the most that one snapshot takes, as this descriptor is configured */
-    __u32 snapshots;      /* how many of those the empty buffer holds for sure */
+    __u64 snapshot_bytes; /* the most that one snapshot takes, as this descriptor is configured, with
+                             one owner for each line; further ones are kept where there is room */
+    __u32 snapshots;      /* how many of those the empty buffer holds */
     __u32 reserved;
     struct cacheflow_ram ram[CACHEFLOW_RAMS]; /* by cacheflow_ram_id */
 };
@@ -161,7 +162,7 @@ struct cacheflow_state {
 #define CACHEFLOW_MAGIC 0x4e534643u /* "CFSN" in the bytes of a little-endian machine */
 
 /* Flags of a snapshot. TRUNCATED: there were more owners than fitted, see owners_missing; lines are
-   never left out. */
+   never left out, nor is the first owner of each. */
 #define CACHEFLOW_SNAP_RESOLVED  1u /* owners were looked for */
 #define CACHEFLOW_SNAP_TRUNCATED 2u
 #define CACHEFLOW_SNAP_VIRTUAL   4u /* CACHEFLOW_RAM_VIRTUAL: a line's set is not bits of phys */
@@ -218,7 +219,8 @@ static inline __u64 cacheflow_line_phys(const struct cacheflow_line *line)
 }
 
 /* Flags of an owner. A line has one record for each mapping of its page frame in any process, or,
-   when there is none, exactly one that says why. */
+   when there is none, exactly one that says why. A frame that stands in one mapping several times
+   has a record for the first. */
 #define CACHEFLOW_OWNER_SHARED   1u  /* the frame has several mappings: there are further records */
 #define CACHEFLOW_OWNER_FILE     2u  /* page of a file (or of shared memory), else anonymous */
 #define CACHEFLOW_OWNER_EXEC     4u  /* mapped executable */

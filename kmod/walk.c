@@ -37,13 +37,26 @@ static u32 mapping_flags(const struct walk *walk, u64 pfn)
     return flags;
 }
 
-static void see(const struct walk *walk, u64 pfn, unsigned long virt)
+/* A frame may stand in one mapping thousands of times: that of zeros wherever memory was read and
+   never written, and what KSM has merged. The first place is noted. */
+static void note(const struct walk *walk, u32 index, unsigned long virt)
 {
     struct resolver *r = walk->resolver;
-    u32 index = r->table[resolver_slot(r, pfn)];
+    const struct frame *frame = &r->frames[index];
+    const struct mapping *last = frame->last == RESOLVER_NONE ? NULL : &r->mappings[frame->last];
+
+    if (last && last->pid == walk->pid && last->virt >= walk->vma->vm_start &&
+        last->virt < walk->vma->vm_end)
+        return;
+    resolver_note(r, index, virt, walk->pid, mapping_flags(walk, frame->pfn));
+}
+
+static void see(const struct walk *walk, u64 pfn, unsigned long virt)
+{
+    u32 index = walk->resolver->table[resolver_slot(walk->resolver, pfn)];
 
     if (index != RESOLVER_NONE)
-        resolver_note(r, index, virt, walk->pid, mapping_flags(walk, pfn));
+        note(walk, index, virt);
 }
 
 /* `pages` pages from a large one. */
@@ -62,8 +75,7 @@ static void see_large(const struct walk *walk, u64 pfn, unsigned long virt, unsi
         u64 offset = r->frames[i].pfn - pfn;
 
         if (r->frames[i].pfn >= pfn && offset < pages)
-            resolver_note(r, (u32)i, virt + (offset << PAGE_SHIFT), walk->pid,
-                          mapping_flags(walk, r->frames[i].pfn));
+            note(walk, (u32)i, virt + (offset << PAGE_SHIFT));
     }
 }
 

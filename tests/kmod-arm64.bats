@@ -56,6 +56,7 @@ check map
 check owners
 check hugetlb
 check truncated
+check zeros
 check freeze 5
 check leak 1 100
 check clients 1
@@ -99,6 +100,10 @@ END
 
 @test "more owners than there is room for are counted, and no line is lost" {
     passed system truncated
+}
+
+@test "memory that was read and never written has one owner for each mapping, not for each page" {
+    passed system zeros
 }
 
 @test "other CPUs make no progress during a snapshot" {

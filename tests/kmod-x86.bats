@@ -26,6 +26,7 @@ check owners offline
 check free 3000
 check hugetlb
 check truncated
+check zeros
 check freeze 5
 check cost 2
 check rights
@@ -102,6 +103,10 @@ END
 
 @test "more owners than there is room for are counted, and no line is lost" {
     passed model truncated
+}
+
+@test "memory that was read and never written has one owner for each mapping, not for each page" {
+    passed model zeros
 }
 
 @test "other CPUs make no progress during a snapshot" {

@@ -174,6 +174,7 @@ static const struct {
     {"unload", check_unload},
     {"map", check_map},
     {"truncated", check_truncated},
+    {"zeros", check_zeros},
     {"stuck", check_stuck},
     {"hugetlb", check_hugetlb},
     {"geometry", check_geometry},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Memory of kinds that few programs have: hugetlbfs and its shared page tables, that of a process
- * whose first thread has ended, a block that is not in use; and whether addresses of the kernel are
- * kept from who may not see them.
+ * whose first thread has ended, a block that is not in use, memory that was read and never written;
+ * and whether addresses of the kernel are kept from who may not see them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/guest/check.h"
+#include "tests/guest/check_pagemap.h"
 
 static void *stay(void *arg)
 {
@@ -199,4 +199,46 @@ void check_hugetlb(int argc, char **argv)
     pthread_join(thread, NULL);
     MUST(waited, "the tables were looked at");
     MUST(attempt.done == 1, "and then no snapshot was taken");
+}
+
+/* zeros: the page of zeros, which stands wherever memory was read and never written, is noted once
+   for each of two mappings */
+void check_zeros(int argc, char **argv)
+{
+    enum { COUNT = 64 };
+    const size_t size = COUNT * PAGE;
+    int device =
+        device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE | CACHEFLOW_REPLACE);
+    char *all = mmap(NULL, 3 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0);
+    struct cacheflow_line line = {.state = CACHEFLOW_E};
+    struct cacheflow_info info;
+    uint32_t found[3] = {0};
+
+    (void)argc, (void)argv;
+    MUST(ioctl(device, CACHEFLOW_INFO, &info) == 0, "INFO: %s", strerror(errno));
+    MUST(all != MAP_FAILED && mprotect(all, size, PROT_READ) == 0 &&
+             mprotect(all + 2 * size, size, PROT_READ) == 0,
+         "no memory: %s", strerror(errno));
+    for (size_t i = 0; i < size; i += PAGE)
+        MUST(all[i] == 0 && all[2 * size + i] == 0, "it is not zero");
+    add_pages(all, COUNT, ANON);
+    MUST(pages[0].frame == pages[COUNT - 1].frame, "there is no page of zeros");
+    line_set_phys(&line, pages[0].frame * PAGE + 192);
+    line.set = line.frame_low & (info.ram[CACHEFLOW_L2_TAG].sets - 1);
+    tags_fill(CACHEFLOW_L2_TAG, &line, 1, 7);
+    struct snapshot s = snapshot_take(device);
+
+    for (uint32_t i = 0; i < s.header->owners; i++) {
+        const uint64_t at = s.owners[i].virt - (uint64_t)(uintptr_t)all;
+
+        MUST(s.owners[i].mappings == s.header->owners, "%u mappings, %u owners",
+             s.owners[i].mappings, s.header->owners);
+        if (s.owners[i].pid != (uint32_t)getpid() || at >= 3 * size)
+            continue;
+        MUST(at % size == 192, "noted %llu bytes from its begin", (unsigned long long)(at % size));
+        found[at / size]++;
+    }
+    MUST(found[0] == 1 && found[1] == 0 && found[2] == 1, "noted %u, %u and %u times", found[0],
+         found[1], found[2]);
+    note("%u owners", s.header->owners);
 }
