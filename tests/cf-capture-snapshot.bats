@@ -90,6 +90,15 @@ int main(int argc, char **argv)
                  has n snapshots */
         pthread_create(&t[0], NULL, last, argv);
         pthread_exit(NULL);
+    case 'g': /* between two stops a mapping comes, and then a child, which has it too */
+        raise(SIGSTOP);
+        memset(mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), 1, 4096);
+        const pid_t child = fork();
+        while (child == 0) pause();
+        raise(SIGSTOP);
+        kill(child, SIGKILL);
+        wait(NULL);
+        break;
     case 'o': /* a child outlives the program and the capture, and goes through all of it after that */
         here(1);
         capture = getppid();
@@ -927,6 +936,11 @@ thrash,4,8192,4,4'
     is ''
     run -5 snap -t -e signal -m -- "$W" m 4 notes
     [ "$(rows map s.cf | tail -n +2 | cut -d, -f1 | uniq | wc -l)" -ge 4 ]
+}
+
+@test "mappings that a process and its child have both had since the last snapshot are rows of both" {
+    run -5 snap -e stop -m -- "$W" g 0
+    [ "$(rows map s.cf | grep ',map,0x10000000,0x10001000,' | cut -d, -f2 | sort -u | wc -l)" = 2 ]
 }
 
 @test "a program whose main thread has ended: its mappings, and it stands still as others do" {

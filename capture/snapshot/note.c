@@ -96,8 +96,10 @@ int cf_note_observed(struct cf_emit *e, struct cf_observed *t, int maps, uint64_
         } else if (note_name(e, o, ns) != 0) {
             return -1;
         }
-        if (maps && note_maps(e, o, ns) != 0)
-            return -1;
     }
+    /* after all that begin: a child has what its parent had before this time */
+    for (size_t i = 0; maps && i < t->count; i++)
+        if (!t->observed[i].gone && !t->observed[i].ended && note_maps(e, &t->observed[i], ns) != 0)
+            return -1;
     return 0;
 }
