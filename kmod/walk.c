@@ -331,6 +331,9 @@ static int walk_process(struct resolver *r, pid_t pid)
 
     rcu_read_lock();
     process = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+    /* It may have ended, and a thread of another one have the number now. */
+    if (process && !thread_group_leader(process))
+        process = NULL;
     if (process)
         get_task_struct(process);
     rcu_read_unlock();

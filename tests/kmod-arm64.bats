@@ -55,6 +55,7 @@ check full 0
 check map
 check owners
 check hugetlb
+check reused
 check truncated
 check zeros
 check freeze 5
@@ -100,6 +101,10 @@ END
 
 @test "more owners than there is room for are counted, and no line is lost" {
     passed system truncated
+}
+
+@test "a thread that gets the number of a process which has just ended is not taken for that" {
+    passed system reused
 }
 
 @test "memory that was read and never written has one owner for each mapping, not for each page" {

@@ -25,6 +25,7 @@ check map
 check owners offline
 check free 3000
 check hugetlb
+check reused
 check truncated
 check zeros
 check freeze 5
@@ -103,6 +104,10 @@ END
 
 @test "more owners than there is room for are counted, and no line is lost" {
     passed model truncated
+}
+
+@test "a thread that gets the number of a process which has just ended is not taken for that" {
+    passed model reused
 }
 
 @test "memory that was read and never written has one owner for each mapping, not for each page" {

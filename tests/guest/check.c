@@ -175,6 +175,7 @@ static const struct {
     {"map", check_map},
     {"truncated", check_truncated},
     {"zeros", check_zeros},
+    {"reused", check_reused},
     {"stuck", check_stuck},
     {"hugetlb", check_hugetlb},
     {"geometry", check_geometry},

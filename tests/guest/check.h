@@ -80,6 +80,7 @@ void check_hugetlb(int argc, char **argv);
 void check_geometry(int argc, char **argv);
 void check_truncated(int argc, char **argv);
 void check_zeros(int argc, char **argv);
+void check_reused(int argc, char **argv);
 void check_info(int argc, char **argv);
 void check_freeze(int argc, char **argv);
 void check_cost(int argc, char **argv);

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/guest/check_pagemap.h"
@@ -151,14 +152,13 @@ static struct attempt {
     int device;
     volatile pid_t thread;
     volatile int done;
+    struct cacheflow_shot shot;
 } attempt;
 
 static void *try_snapshot(void *arg)
 {
-    struct cacheflow_shot shot;
-
     attempt.thread = (pid_t)syscall(SYS_gettid);
-    attempt.done = ioctl(attempt.device, CACHEFLOW_SNAPSHOT, &shot) == 0 ? 1 : -1;
+    attempt.done = ioctl(attempt.device, CACHEFLOW_SNAPSHOT, &attempt.shot) == 0 ? 1 : -1;
     return arg;
 }
 
@@ -172,21 +172,16 @@ static void hold(int file)
     close(tagram);
 }
 
-/* hugetlb: page tables that processes share are not looked at while somebody changes them */
-void check_hugetlb(int argc, char **argv)
+/* A snapshot that waits for the file of hugetlbfs, which the caller holds and has mapped. */
+static pthread_t begin_waiting(void)
 {
     uint64_t deadline = now_ns() + PATIENCE;
     bool waited = false;
     pthread_t thread;
     char path[64];
-    int file;
-    const char *mapped = map_hugetlb(&file);
 
-    (void)argc, (void)argv;
-    MUST(mapped, "no mapping"); /* which stays until we end */
     attempt.device =
         device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE | CACHEFLOW_REPLACE);
-    hold(file);
     MUST(pthread_create(&thread, NULL, try_snapshot, NULL) == 0, "no thread");
     while (!attempt.done && !waited && now_ns() < deadline) {
         /* stop_machine() makes it wait, too, but not in there */
@@ -195,10 +190,116 @@ void check_hugetlb(int argc, char **argv)
         snprintf(path, sizeof path, "/proc/self/task/%d/stat", attempt.thread);
         waited = waited && file_has(path, ") D ");
     }
+    if (!waited)
+        hold(-1);
+    MUST(waited, "the tables were looked at");
+    return thread;
+}
+
+static void end_waiting(pthread_t thread)
+{
     hold(-1);
     pthread_join(thread, NULL);
-    MUST(waited, "the tables were looked at");
     MUST(attempt.done == 1, "and then no snapshot was taken");
+}
+
+/* hugetlb: page tables that processes share are not looked at while somebody changes them */
+void check_hugetlb(int argc, char **argv)
+{
+    int file;
+    const char *mapped = map_hugetlb(&file);
+
+    (void)argc, (void)argv;
+    MUST(mapped, "no mapping"); /* which stays until we end */
+    hold(file);
+    end_waiting(begin_waiting());
+}
+
+static struct other {
+    uint64_t frame; /* of its own memory */
+    volatile pid_t number;
+    volatile bool taken;
+} * other;
+
+/* A process with memory of its own, which begins a thread of the number that it is told. */
+static void take_number(void)
+{
+    char *own = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0),
+         text[64];
+    pthread_t thread;
+
+    MUST(own != MAP_FAILED, "mmap: %s", strerror(errno));
+    *own = 1;
+    add_pages(own, 1, ANON);
+    other->frame = pages[0].frame;
+    while (!other->number)
+        usleep(1000);
+    for (int i = 0; i < 100 && !other->taken; i++) {
+        snprintf(text, sizeof text, "%d", other->number - 1);
+        write_file("/proc/sys/kernel/ns_last_pid", text);
+        MUST(pthread_create(&thread, NULL, stay, NULL) == 0, "no thread");
+        snprintf(text, sizeof text, "/proc/self/task/%d", other->number);
+        other->taken = access(text, F_OK) == 0;
+    }
+    stay(NULL);
+}
+
+static pid_t fork_to(void (*run)(void))
+{
+    pid_t child = fork();
+
+    MUST(child >= 0, "fork: %s", strerror(errno));
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run();
+    }
+    return child;
+}
+
+static void stay_here(void)
+{
+    stay(NULL);
+}
+
+/* reused: a process ends while the owners are looked for, and a thread of another gets its number */
+void check_reused(int argc, char **argv)
+{
+    uint64_t deadline = now_ns() + PATIENCE;
+    struct cacheflow_line line = {.state = CACHEFLOW_E};
+    struct cacheflow_info info;
+    struct cacheflow_shot shot;
+    pid_t ends, stays;
+    pthread_t thread;
+    int device = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, 0), file;
+
+    (void)argc, (void)argv;
+    other = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, 0, 0);
+    MUST(other != MAP_FAILED && ioctl(device, CACHEFLOW_INFO, &info) == 0, "%s", strerror(errno));
+    stays = fork_to(take_number);
+    ends = fork_to(stay_here);
+    while (!other->frame)
+        MUST(now_ns() < deadline, "no memory of another process");
+    MUST(map_hugetlb(&file), "no mapping");
+    line_set_phys(&line, other->frame * PAGE);
+    line.set = line.frame_low & (info.ram[CACHEFLOW_L2_TAG].sets - 1);
+    tags_fill(CACHEFLOW_L2_TAG, &line, 1, 7);
+    hold(file);
+    thread = begin_waiting();
+    kill(ends, SIGKILL);
+    waitpid(ends, NULL, 0);
+    other->number = ends;
+    while (!other->taken && now_ns() < deadline)
+        usleep(1000);
+    end_waiting(thread);
+    MUST(other->taken, "no thread gets the number %d", ends);
+    close(attempt.device);
+    shot = attempt.shot;
+    struct snapshot s = snapshot_read(device, &shot);
+
+    MUST(s.header->owners == 1 && s.owners[0].pid == (uint32_t)stays,
+         "%u owners, the first is %u instead of %d", s.header->owners, s.owners[0].pid, stays);
+    kill(stays, SIGKILL);
+    waitpid(stays, NULL, 0);
 }
 
 /* zeros: the page of zeros, which stands wherever memory was read and never written, is noted once
