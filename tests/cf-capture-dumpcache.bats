@@ -151,6 +151,12 @@ END
 1,2,0,0,0,0x5000010000,7
 1,2,0,1,0,0x5000020000,7
 2,2,0,1,0,0x5000010000,7'
+    # of three, the two that were there before
+    printf '00007,0x0050000%s0000\n' 1 2 3 1 2 1 1 1 1 >three.csv
+    run -0 bash -c "cf-capture-dumpcache -q --sets 1 --ways 3 three.csv | cf-cat --csv --table line --columns snapshot,way,addr | tail -n 3"
+    is '2,1,0x5000020000
+2,2,0x5000010000
+3,1,0x5000010000'
     # nothing tells which of the two is old
     run -0 bash -c "cf-capture-dumpcache -q --sets 1 --ways 2 two.csv | cf-cat --csv --table line"
     is 'snapshot,level,set,way,state,addr,pid

@@ -72,33 +72,35 @@ static int as_before(const struct cf_entries *e, uint32_t i)
     return e->before && same(&e->now[i], &e->before[i]);
 }
 
-/* Whether another entry of the set names the same line, which one of the two is then left over. */
-static int is_twice(const struct cf_entries *e, uint32_t i, int *other_as_before)
+/* How many other entries of the set name the same line, of which one alone is not left over, and how
+   many of those did not stand there before. */
+static uint32_t others(const struct cf_entries *e, uint32_t i, uint32_t *fresh)
 {
     const uint32_t first = i - i % e->ways;
+    uint32_t n = 0;
 
-    *other_as_before = 0;
+    *fresh = 0;
     for (uint32_t k = first; k < first + e->ways; k++)
         if (k != i && same(&e->now[i], &e->now[k])) {
-            *other_as_before = as_before(e, k);
-            return 1;
+            n++;
+            *fresh += !as_before(e, k);
         }
-    return 0;
+    return n;
 }
 
 static int is_stale(const struct cf_entries *e, uint32_t i, struct cf_entries_count *count)
 {
     const int old = as_before(e, i);
-    int other_old;
+    uint32_t fresh;
 
     count->same += (uint32_t)old;
     if (e->stale == STALE_SAME && old)
         return 1;
-    if (e->stale == STALE_NONE || !is_twice(e, i, &other_old))
+    if (e->stale == STALE_NONE || !others(e, i, &fresh))
         return 0;
-    if (old != other_old)
-        return old;
-    count->doubtful++;
+    if (old && fresh)
+        return 1;
+    count->doubtful += old || fresh;
     return 0;
 }
 
