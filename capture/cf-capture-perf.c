@@ -42,6 +42,7 @@ struct capture {
     uint64_t start_ns;
     pid_t child; /* 0: attached */
     int status, reaped, failed;
+    int begun; /* attached, or the program has run */
     char *command;
 };
 
@@ -112,11 +113,13 @@ static void take(struct capture *k, int all)
 {
     struct cf_record r;
 
-    while (!k->failed && cf_records_next(k->records, all, &r))
+    while (!k->failed && cf_records_next(k->records, all, &r)) {
+        k->begun = 1;
         if (r.type == PERF_RECORD_SAMPLE)
             k->failed = cf_perf_rows_take(&k->samples, &r) != 0;
         else if (cf_perf_rows_note(&k->samples, &r) != 0 || cf_tasks_record(k->tasks, &r) != 0)
             k->failed = 1;
+    }
     if ((all ? cf_heap_end(&k->heap)
              : cf_heap_rows(&k->heap, cf_records_sure(k->records), now_ns())) != 0 ||
         cf_perf_rows_put(&k->samples) != 0)
@@ -184,7 +187,7 @@ static void record(struct capture *k)
         take(k, 1);
     if (!k->failed && cf_perf_rows_untold(&k->samples, cf_records_untold(k->records)) != 0)
         k->failed = 1;
-    if (k->failed)
+    if (k->failed || !k->begun)
         cf_writer_cut(k->writer);
 }
 
@@ -388,7 +391,8 @@ static int finish(struct capture *k)
     free(k->command);
     if (k->samples.rows && !k->run.failed)
         cf_command_tell(&k->run, k->o.output, k->samples.rows);
-    return cf_command_finish(&k->run, k->failed ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK, k->status);
+    return cf_command_finish(&k->run, k->failed || !k->begun ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK,
+                             k->status);
 }
 
 int main(int argc, char **argv)
@@ -438,6 +442,7 @@ int main(int argc, char **argv)
             cf_warn(&tool, "no heap objects are recorded of a process that runs already, into "
                            "which nothing can be preloaded");
         cf_command_attached(&k.run);
+        k.begun = 1;
         open_all(&k, (pid_t)k.o.pid);
         if (cf_tasks_attach(k.tasks, k.o.pid) != 0)
             cf_die(&tool, CF_EXIT_ENVIRONMENT, "/proc/%u/maps: %s", k.o.pid, strerror(errno));

@@ -207,6 +207,19 @@ END
     is "cf-capture-perf: no breakpoint saw an access: the program ended before, or runs nothing of what missed in $D/earlier.cf, or only in threads that end within 10 ms: let it run longer, or give a shorter --expire (70 ms)"
 }
 
+@test "a program that cannot begin: status 3, and an earlier output stays" {
+    samples
+    printf '#!/nonexistent/interpreter\n' >lacking
+    chmod +x lacking
+    echo earlier >t.cf
+    run -3 cf-capture-perf --coarse page-faults --fine 0 -q -o t.cf ./lacking
+    has "./lacking: No such file or directory"
+    has "t.cf: not written: nothing was recorded"
+    run -3 cf-capture-perf --coarse page-faults --fine 0 -q -o t.cf --command-output none/out true
+    has "t.cf: not written: nothing was recorded"
+    [[ $(cat t.cf*) == earlier ]]
+}
+
 @test "an attached process that ends ends the recording" {
     breakpoints
     "$D/walk" 400000 2 3>&- &
