@@ -783,6 +783,57 @@ END
     [[ $(tail -n 1 faults) == "$(head -n 1 faults | cut -d, -f1),99" ]]
 }
 
+# other_limit KIB COMMAND...: with that limit of stacks
+other_limit() {
+    (ulimit -s "$1" 2>err) || skip "the limit of stacks is fixed: $(cat err)"
+    (ulimit -s "$1" && shift && "$@")
+}
+
+@test "a stack without a limit: its pages lie in it as it grows" {
+    samples
+    cat >deep.c <<'END'
+static int deep(int n)
+{
+    volatile char b[4096];
+    b[100] = n;
+    return n ? deep(n - 1) + b[100] : 0;
+}
+int main(void) { return deep(500) & 1; }
+END
+    gcc -O0 -g -o deep deep.c
+    other_limit unlimited cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- ./deep
+    cf-resolve -q t.cf | cf-select --function deep | cf-cat --csv --columns region | tail -n +2 | sort | uniq -c >regions
+    [[ $(wc -l <regions) == 1 && $(cat regions) == *" [stack]" ]]
+}
+
+@test "--pid: a stack that may not grow as far as ours leaves the libraries below it their names" {
+    samples
+    need setarch "no setarch"
+    cat >fill.c <<'END'
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    for (;;) {
+        char *m = mmap(0, 65536, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(m, 1, 65536);
+        munmap(m, 65536);
+        usleep(1000);
+    }
+}
+END
+    gcc -O1 -g -fno-builtin -o fill fill.c
+    setarch -R ./fill 3>&- &
+    local program=$!
+    sleep 0.3
+    other_limit 4000000 timeout --preserve-status -s INT 0.5 \
+        cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf --pid $program || true
+    kill $program
+    [[ $(cf-cat --csv --table map t.cf | grep -c libc) -gt 2 ]]
+    [[ $(cf-resolve -q t.cf | cf-rank -q --by function | grep -c stack) == 0 ]]
+}
+
 @test "what runs in the library that records objects is no sample; without objects it is not there" {
     samples
     run -7 --separate-stderr cf-capture-perf --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 2

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,17 +19,12 @@
 #include "capture/base/cf_builds.h"
 #include "capture/base/cf_maps.h"
 
-struct mapping {
-    uint64_t start, end, offset;
-    uint64_t device, inode; /* of the file */
-    uint8_t perms;          /* enum cf_perms */
-    char *name;
-};
+#define STACK_MOST (UINT64_C(2) << 30) /* where there is no limit */
 
 struct process {
     uint32_t pid;
     int listed; /* a list has come */
-    struct mapping *map;
+    struct cf_maps_line *map;
     size_t count;
 };
 
@@ -81,7 +77,7 @@ struct cf_maps *cf_maps_new(int live)
     return m;
 }
 
-static void free_list(struct mapping *map, size_t count)
+static void free_list(struct cf_maps_line *map, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(map[i].name);
@@ -143,7 +139,7 @@ void cf_maps_forget(struct cf_maps *m, uint32_t pid)
 int cf_maps_fork(struct cf_maps *m, uint32_t pid, uint32_t parent)
 {
     struct process *p, *from;
-    struct mapping *copy;
+    struct cf_maps_line *copy;
     size_t n = 0;
 
     cf_maps_forget(m, pid);
@@ -190,14 +186,12 @@ static const char *hex(const char *p, const char *end, uint64_t *value)
     return p == begin || p - begin > 16 ? NULL : p;
 }
 
-/* "start-end perms offset device inode   name": 0, or -1 when it is no such line or there is no
-   memory, which need not be distinguished. */
-static int scan(const char *p, const char *end, struct mapping *map)
+int cf_maps_scan(const char *p, const char *end, struct cf_maps_line *map)
 {
     uint64_t of_driver, number;
     size_t length;
 
-    *map = (struct mapping){0};
+    *map = (struct cf_maps_line){0};
     p = hex(p, end, &map->start);
     if (!p || p == end || *p++ != '-')
         return -1;
@@ -225,15 +219,15 @@ static int scan(const char *p, const char *end, struct mapping *map)
     return map->name ? 0 : -1;
 }
 
-static struct mapping *scan_list(const char *text, size_t length, size_t *count, unsigned *bad)
+static struct cf_maps_line *scan_list(const char *text, size_t length, size_t *count, unsigned *bad)
 {
-    struct mapping *list = NULL;
+    struct cf_maps_line *list = NULL;
     size_t room = 0;
 
     *count = 0;
     for (const char *p = text, *end = text + length, *next; p < end; p = next) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
-        struct mapping *more = list;
+        struct cf_maps_line *more = list;
 
         next = newline ? newline + 1 : end;
         if (*count == room) {
@@ -245,7 +239,7 @@ static struct mapping *scan_list(const char *text, size_t length, size_t *count,
             }
             list = more;
         }
-        if (scan(p, newline ? newline : end, &list[*count]) != 0) {
+        if (cf_maps_scan(p, newline ? newline : end, &list[*count]) != 0) {
             ++*bad;
         } else if (*count && list[*count].start < list[*count - 1].end) {
             free(list[*count].name);
@@ -257,9 +251,17 @@ static struct mapping *scan_list(const char *text, size_t length, size_t *count,
     return list ? list : calloc(1, sizeof *list);
 }
 
+uint64_t cf_maps_stack(uint64_t end)
+{
+    struct rlimit limit = {.rlim_cur = STACK_MOST};
+
+    (void)getrlimit(RLIMIT_STACK, &limit);
+    return end - (limit.rlim_cur < STACK_MOST ? limit.rlim_cur : STACK_MOST);
+}
+
 /* ---- what has changed ---- */
 
-static int same(const struct mapping *a, const struct mapping *b)
+static int same(const struct cf_maps_line *a, const struct cf_maps_line *b)
 {
     return a->start == b->start && a->end == b->end && a->offset == b->offset &&
            a->perms == b->perms && strcmp(a->name, b->name) == 0;
@@ -268,7 +270,7 @@ static int same(const struct mapping *a, const struct mapping *b)
 /* By its name, or, where the process has mounts of its own (a container), below its root, as
    proc_pid_root(5) shows it. Of a process that has ended: by its name, if that is still the file
    which was mapped. */
-static const char *build_of(struct cf_maps *m, uint32_t pid, const struct mapping *a)
+static const char *build_of(struct cf_maps *m, uint32_t pid, const struct cf_maps_line *a)
 {
     char path[PATH_MAX + 32];
     struct stat its, ours;
@@ -285,7 +287,7 @@ static const char *build_of(struct cf_maps *m, uint32_t pid, const struct mappin
 }
 
 static int row(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t pid,
-               const struct mapping *a, int gone)
+               const struct cf_maps_line *a, int gone)
 {
     const char *build = gone || !m->live ? "" : build_of(m, pid, a);
     const struct cf_values v[] = {{CF_TIME, NULL, time},
@@ -304,8 +306,8 @@ static int row(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t p
 /* Rows for what is in list a and not, with all its properties, in list b. What went needs no row
    where one new mapping takes its whole place. */
 static int rows(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t pid,
-                const struct mapping *a, size_t a_count, const struct mapping *b, size_t b_count,
-                int gone)
+                const struct cf_maps_line *a, size_t a_count, const struct cf_maps_line *b,
+                size_t b_count, int gone)
 {
     size_t j = 0;
 
@@ -326,7 +328,7 @@ int cf_maps_update(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32
                    const char *text, size_t length, unsigned *bad)
 {
     struct process *p = find_or_add(m, pid);
-    struct mapping *list;
+    struct cf_maps_line *list;
     size_t count;
     int result;
 

@@ -14,11 +14,25 @@
 
 struct cf_maps;
 
+struct cf_maps_line {
+    uint64_t start, end, offset;
+    uint64_t device, inode; /* of the file */
+    uint8_t perms;          /* enum cf_perms */
+    char *name;             /* to be freed */
+};
+
 enum { CF_MAPS_PATH = 64 };
 
 /* Where a process of this machine has its list: /proc/PID/maps, or where that is empty since its
    main thread has ended, that of a thread which lives. */
 void cf_maps_path(uint32_t pid, char path[CF_MAPS_PATH]);
+
+/* One line, "start-end perms offset device inode   name": 0, or -1 when it is no such line or there
+   is no memory, which need not be distinguished. */
+int cf_maps_scan(const char *p, const char *end, struct cf_maps_line *line);
+
+/* Down to where a main thread's stack that ends there may grow, by our limit. */
+uint64_t cf_maps_stack(uint64_t end);
 
 /* NULL without memory. `live`: of processes that run on this machine: rows state which build of a
    file is mapped. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -204,16 +203,19 @@ static int place(struct process *p, const struct mapping *m)
 static int add_mapping(struct cf_tasks *t, uint64_t time, struct process *p, struct mapping *m,
                        uint64_t device, uint64_t inode)
 {
-    struct rlimit limit;
+    const int stack = strcmp(m->name, "[stack]") == 0;
+    const uint64_t start = m->start;
 
     if (m->end <= m->start)
         return 0;
     if (strcmp(m->name, "//anon") == 0)
         m->name = (char *)"";
-    if (strcmp(m->name, "[stack]") == 0 && getrlimit(RLIMIT_STACK, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < m->end &&
-        m->end - limit.rlim_cur < m->start)
-        m->start = m->end - limit.rlim_cur;
+    if (stack && cf_maps_stack(m->end) < start) /* growth is announced after its page fault */
+        m->start = cf_maps_stack(m->end);
+    for (size_t i = 0; stack && i < p->count; i++) /* not over what lies there */
+        if (p->map[i].end > m->start && p->map[i].end <= start &&
+            strcmp(p->map[i].name, m->name) != 0)
+            m->start = p->map[i].end;
     m->build = (char *)cf_builds_find(&t->builds, m->name, device, inode);
     return place(p, m) != 0 || map_row(t, time, p->pid, CF_MAPPED, m) != 0 ? -1 : 0;
 }
@@ -222,7 +224,7 @@ static int add_mapping(struct cf_tasks *t, uint64_t time, struct process *p, str
 
 static int attach_maps(struct cf_tasks *t, struct process *p)
 {
-    char path[CF_MAPS_PATH], line[4352], name[4097];
+    char path[CF_MAPS_PATH], line[4352];
     int status = 0;
     FILE *f;
 
@@ -231,20 +233,18 @@ static int attach_maps(struct cf_tasks *t, struct process *p)
     if (!f)
         return -1;
     while (status == 0 && fgets(line, sizeof line, f)) {
-        unsigned long long start, end, offset, inode;
-        unsigned of, minor;
-        char perms[5];
+        struct cf_maps_line is;
         struct mapping m;
 
-        name[0] = '\0';
-        if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %4096[^\n]", &start, &end, perms, &offset,
-                   &of, &minor, &inode, name) < 7)
+        if (cf_maps_scan(line, line + strcspn(line, "\n"), &is) != 0)
             continue;
-        m = (struct mapping){.start = start, .end = end, .offset = offset, .name = name};
-        m.perms =
-            (uint8_t)((perms[0] == 'r' ? CF_PERM_R : 0) | (perms[1] == 'w' ? CF_PERM_W : 0) |
-                      (perms[2] == 'x' ? CF_PERM_X : 0) | (perms[3] == 's' ? CF_PERM_SHARED : 0));
-        status = add_mapping(t, 0, p, &m, makedev(of, minor), inode);
+        m = (struct mapping){.start = is.start,
+                             .end = is.end,
+                             .offset = is.offset,
+                             .perms = is.perms,
+                             .name = is.name};
+        status = add_mapping(t, 0, p, &m, is.device, is.inode);
+        free(is.name);
     }
     fclose(f);
     return status;
