@@ -191,6 +191,12 @@ canonical_ours() {
         NR > 1 { ran[tid] += $1 - time }
         { if ($3 != ran[$2] + 0) { print; bad = 1 }; time = $1; tid = $2 }
         END { exit bad || NR < 4 }'
+    # Further threads have no parent, those of a child either.
+    capture sh -c '"$0" threads; :' "$P/static"
+    rows task --columns pid,tid,parent,op | hawk -F , '
+        $4 == "begin" && $1 != $2 { threads++; bad += $3 != 0 }
+        $4 == "begin" && $1 == $2 && $3 { children++ }
+        END { exit bad || threads != 2 || children != 1 }'
 }
 
 @test "a thread begins while its creator runs, not when it first runs" {

@@ -293,9 +293,10 @@ int cf_decode_resume(struct cf_decode *t)
 int cf_decode_task(struct cf_decode *t, const struct cf_decode_process *p, uint32_t tid,
                    unsigned op, const char *name)
 {
-    struct cf_values v[] = {{CF_TIME, NULL, t->time}, {CF_PID, NULL, p->pid},
-                            {CF_TID, NULL, tid},      {CF_PARENT, NULL, p->parent},
-                            {CF_OP, NULL, op},        {CF_LABEL, NULL, 0}};
+    struct cf_values v[] = {
+        {CF_TIME, NULL, t->time}, {CF_PID, NULL, p->pid},
+        {CF_TID, NULL, tid},      {CF_PARENT, NULL, tid == p->pid ? p->parent : 0},
+        {CF_OP, NULL, op},        {CF_LABEL, NULL, 0}};
 
     if (cf_decode_flush(t) != 0)
         return -1;
