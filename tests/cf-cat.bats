@@ -446,6 +446,10 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     run -0 bash -c 'cf-cat --csv d/bad-inside-9.cf >/dev/null'
     run -1 cf-cat --verify d/bad-inside-9.cf
     [[ $output == *": damaged: byte "*" (frame 9): table access: row 6: time 14 behind time 15" ]]
+    # the time of a probe is how long it took
+    printf 'experiment,parameter,repeat,level,accesses,misses,time\n' >p.csv
+    printf 'size,%d,0,1,10,0,%d\n' 1 9 2 5 >>p.csv
+    cf-capture csv --table probe p.csv | run -0 cf-cat --verify
 }
 
 @test "frames out of order are told by every program that reads them, and processed" {
