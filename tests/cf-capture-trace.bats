@@ -705,6 +705,48 @@ END
     [ "$(grep -c '^alloc,heap .*programs.c:' sites)" = 8 ]
 }
 
+@test "heap blocks of libraries that are loaded to the same place, one after the other: each has its own site" {
+    cat >plug.c <<'END'
+#include <stdlib.h>
+void NAME(void)
+{
+    volatile char *p = malloc(64);
+    for (int i = 0; i < 100; i++)
+        p[i % 64] = 1;
+    free((void *)p);
+}
+void go(void)
+{
+    NAME();
+}
+END
+    cat >plugs.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    for (int i = 0; i < 6; i++) {
+        void *h = dlopen(i % 2 ? "./two.so" : "./one.so", RTLD_NOW);
+        void (*go)(void) = dlsym(h, "go");
+        printf("%p\n", (void *)go);
+        go();
+        dlclose(h);
+    }
+    return 0;
+}
+END
+    cc -O0 -g -shared -fPIC -DNAME=one -o one.so plug.c
+    cc -O0 -g -shared -fPIC -DNAME=two -o two.so plug.c
+    cc -O0 -g -o plugs plugs.c -ldl
+    for own in '' --own-allocator; do
+        cf-capture-trace $own -o t.cf ./plugs >places
+        [[ $(sort -u places | wc -l) == 1 ]] || skip "the libraries lie at different places"
+        cf-resolve -q t.cf | cf-select --function '[ot][nw][eo]' | cf-rank -q --by site --value stores >sites
+        [[ $(grep -c 'one.*,300,' sites) == 1 && $(grep -c 'two.*,300,' sites) == 1 ]] ||
+            fail "$(cat sites)"
+    done
+}
+
 @test "pvalloc: whole pages, as by itself" {
     cc -O1 -g -x c -o paged - <<'END'
 #include <malloc.h>

@@ -145,6 +145,7 @@ void cf_exec_pass_log(Bool recorded);
 void cf_heap_track(void);         /* before options */
 void cf_heap_announce(void);      /* a forked child has its parent's blocks */
 UInt cf_heap_contexts(void);      /* first unused context */
+void cf_heap_code_gone(void);     /* stacks from now on have contexts of their own */
 UInt cf_heap_stack(ThreadId tid); /* context of the call stack of an allocation function */
 void cf_heap_obtained(Addr block, SizeT size, UInt context);
 SizeT cf_heap_released(Addr block); /* its size; 0 if there is no such block */

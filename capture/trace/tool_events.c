@@ -17,6 +17,7 @@ extern VexControl vex_control;                     /* of all other */
 enum {
     COMM_BYTES = CF_WIRE_COMM,
     MAX_HEAP_AREAS = 1024,
+    MAX_CODE_AREAS = 1024,
     PUBLISH_BYTES = 8192,
 };
 
@@ -238,6 +239,41 @@ static const HChar *segment_name(const NSegment *s)
     return s->kind == SkShmC ? "[shm]" : "";
 }
 
+/* Where the code of files is mapped, of which call stacks may tell. */
+static struct {
+    Addr start, end;
+} code_areas[MAX_CODE_AREAS];
+static UInt n_code_areas;
+
+static void know_code(const NSegment *s)
+{
+    UInt i;
+
+    for (i = 0; i < n_code_areas; i++)
+        if (code_areas[i].start <= s->start && s->end < code_areas[i].end)
+            return;
+    if (n_code_areas == MAX_CODE_AREAS)
+        n_code_areas = 0;
+    code_areas[n_code_areas].start = s->start;
+    code_areas[n_code_areas++].end = s->end + 1;
+}
+
+/* Another file may have its code there from now on. */
+static void forget_code(Addr start, Addr end)
+{
+    Bool gone = False;
+    UInt i;
+
+    for (i = 0; i < n_code_areas;)
+        if (code_areas[i].start < end && start < code_areas[i].end) {
+            code_areas[i] = code_areas[--n_code_areas];
+            gone = True;
+        } else
+            i++;
+    if (gone)
+        cf_heap_code_gone();
+}
+
 /* Announces start..end as the segments in it are now. */
 static void emit_segments(Addr start, Addr end)
 {
@@ -250,6 +286,8 @@ static void emit_segments(Addr start, Addr end)
         stop = s->end + 1;
         if (stop > end || stop == 0)
             stop = end;
+        if (s->kind == SkFileC && s->hasX)
+            know_code(s);
         if (client_segment(s))
             emit_map(start, stop, s->kind == SkFileC ? s : NULL, perms_of(s), segment_name(s));
         start = stop;
@@ -327,6 +365,7 @@ static void mapped(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle
     if (!announced)
         return;
     forget_heap(start, start + bytes);
+    forget_code(start, start + bytes);
     emit_segments(start, start + bytes);
 }
 
@@ -342,6 +381,7 @@ static void unmapped(Addr start, SizeT bytes)
     if (!announced)
         return;
     forget_heap(start, start + bytes);
+    forget_code(start, start + bytes);
     emit_unmap(start, start + bytes);
 }
 
@@ -351,6 +391,7 @@ static void moved(Addr from, Addr to, SizeT bytes)
     if (!announced)
         return;
     forget_heap(to, to + bytes);
+    forget_code(to, to + bytes);
     emit_segments(to, to + bytes);
 }
 

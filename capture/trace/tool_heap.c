@@ -21,7 +21,8 @@ struct context {
 };
 static struct context *contexts; /* [0] is the root */
 static UInt n_contexts = 1, contexts_room;
-static UInt *node_table; /* by (parent, pc): index, 0 free */
+static UInt first_context = 1; /* those before are of code that is not there any more */
+static UInt *node_table;       /* by (parent, pc): index, 0 free */
 static UInt node_mask;
 
 #define STACK_CACHE 4096
@@ -33,6 +34,15 @@ static struct {
 UInt cf_heap_contexts(void)
 {
     return n_contexts;
+}
+
+void cf_heap_code_gone(void)
+{
+    if (first_context == n_contexts)
+        return;
+    first_context = n_contexts;
+    VG_(memset)(node_table, 0, (node_mask + 1) * sizeof *node_table);
+    VG_(memset)(stack_cache, 0, sizeof stack_cache);
 }
 
 static UInt hash_node(UInt parent, Addr pc)
@@ -51,7 +61,7 @@ static void grow_nodes(void)
     VG_(free)(node_table);
     node_mask = 2 * contexts_room - 1;
     node_table = VG_(calloc)("cftrace.contexts", node_mask + 1, sizeof *node_table);
-    for (i = 1; i < n_contexts; i++) {
+    for (i = first_context; i < n_contexts; i++) {
         UInt h = hash_node(contexts[i].parent, contexts[i].pc) & node_mask;
 
         while (node_table[h])
