@@ -565,6 +565,14 @@ END
         grep -qx "$row" got || fail "no $row" "$(cat got)"
     done
     ! grep 'L2\|policy' got || fail "told what cannot be"
+    # the confidences in its tables
+    cf-infer -q --csv "$ROOT/samples/modeling/xeon-vm.cf" >csv
+    cf-infer -q --csv "$ROOT/samples/modeling/epyc-vm.cf" >>csv
+    awk -F'|' '/measured \| confidence/, /^$/ { print $4 }' "$ROOT/samples/README.md" | grep -oE '[01]\.[0-9]{3}' >stated
+    (($(wc -l <stated) > 10))
+    awk -F, 'NR == FNR { told[$7]; next }
+        { for (c in told) if (c != "" && c - $1 < 0.0006 && $1 - c < 0.0006) next; print }' csv stated >wrong
+    [[ ! -s wrong ]] || fail "confidences of samples/README.md: $(cat wrong)"
 }
 
 # timed FILE VAR=VALUE...: 32 KiB of 8 ways, as they are timed on a machine that others use: a line more
