@@ -240,6 +240,13 @@ END
     [[ $(text ../plain.cf) == n/x.c,1,1, ]]
     cd ..
     [[ $(text stated.cf) == 'n/x.c,1,1,int there;' ]]
+    # a relative one, as of reproducible builds, from the working directory, before the name
+    printf '%s\n' source,label,built n/x.c,there/deep/n/x.c,0 >files.csv
+    printf '%s\n' time,source 1,n/x.c:1 | at relative.cf --with file=files.csv
+    [[ $(text relative.cf) == 'n/x.c,1,1,int there;' ]]
+    [[ $(cd there && text ../relative.cf) == 'n/x.c,1,1,int there;' ]]
+    [[ $(cd here && text ../relative.cf) == 'n/x.c,1,1,int here;' ]]
+    [[ $(cd other && text ../relative.cf) == n/x.c,1,1, ]]
     # what the user says comes first
     [[ $(text --source-dir here stated.cf) == 'n/x.c,1,1,int here;' ]]
     [[ $(text --source-dir there plain.cf) == 'n/x.c,1,1,int there;' ]]

@@ -62,6 +62,8 @@ works() {
         n=$((n + 1))
     done 9< <(tour)
     [[ $n -ge 40 ]] || fail "only $n commands were found"
+    # the source beside its counts
+    grep -q ',"    .*;' source.csv || fail "$(head -n 5 source.csv)"
     # the page alone, without what the program prints
     [[ $(head -n 1 report.txt) == 'sort -o sorted.txt README.md' ]] || fail "$(head -n 3 report.txt)"
 }

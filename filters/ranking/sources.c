@@ -414,7 +414,7 @@ struct cf_source cf_sources_find(struct cf_sources *s, const char *name)
         found.path = cf_tool_text(s->tool, "%s", whole);
     else if (*name == '/' && is_file(name, &st))
         found.path = cf_tool_text(s->tool, "%s", name);
-    else
+    else if (!whole || *whole == '/' || !(found.path = from_here(s, whole)))
         found.path = from_here(s, wanted);
     found.linked = built && (!s->recorded || built <= s->recorded);
     found.limit = found.linked ? built : s->recorded;

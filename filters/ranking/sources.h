@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sources.h - which file on this machine a name of column source is: one below a directory that the
- * user names, whose path ends as the name does; else the path that table file states; else one that
- * the name leads to from the working directory. Where two files fit as well, none is taken.
+ * user names, whose path ends as the name does; else the path that table file states; else one to
+ * which that path, where it is relative, or the name leads from the working directory. Where two
+ * files fit as well, none is taken.
  *
  * Two paths that differ in nothing but ".", ".." and doubled slashes are of one file.
  *
