@@ -68,8 +68,8 @@ struct cacheflow_info {
     __u32 cpus_able;      /* those of them whose memories the backend can read (big.LITTLE) */
     __u64 timer_hz;       /* rate of CACHEFLOW_CYCLES_TIMER; 0 unknown */
     __u64 buffer_bytes;   /* size of the buffer, and of what mmap() gives at offset 0 */
-    __u64 snapshot_bytes; /* the most that one snapshot takes, as this descriptor is configured, with
-                             one owner for each line; further ones are kept where there is room */
+    __u64 snapshot_bytes; /* the most that one snapshot takes, as this descriptor is configured, and
+                             one owner a line; further ones are kept where there is room */
     __u32 snapshots;      /* how many of those the empty buffer holds */
     __u32 reserved;
     struct cacheflow_ram ram[CACHEFLOW_RAMS]; /* by cacheflow_ram_id */

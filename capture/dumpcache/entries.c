@@ -72,8 +72,8 @@ static int as_before(const struct cf_entries *e, uint32_t i)
     return e->before && same(&e->now[i], &e->before[i]);
 }
 
-/* How many other entries of the set name the same line, of which one alone is not left over, and how
-   many of those did not stand there before. */
+/* How many other entries of the set name the same line, of which one alone is not left over, and
+   how many of those did not stand there before. */
 static uint32_t others(const struct cf_entries *e, uint32_t i, uint32_t *fresh)
 {
     const uint32_t first = i - i % e->ways;

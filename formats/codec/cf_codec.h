@@ -98,8 +98,8 @@ void cf_numbering_free(struct cf_numbering *n);
 int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, const uint32_t *hint,
                           size_t rows, uint32_t most, uint16_t *code);
 
-/* Writes one value of `width` bytes a kind to `scratch`, which holds 9 bytes a kind and 16 more, as CF_BYCODE or
-   CF_CONST. The id and type of `out` are the caller's. */
+/* Writes one value of `width` bytes a kind to `scratch`, which holds 9 bytes a kind and 16 more, as
+   CF_BYCODE or CF_CONST. The id and type of `out` are the caller's. */
 void cf_encode_of_kind(const void *values, unsigned width, uint32_t kinds, uint8_t *scratch,
                        struct cf_coded *out);
 

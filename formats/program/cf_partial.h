@@ -86,8 +86,8 @@ void cf_partial_refuse(const struct cf_tool *t, void *why, const char *option, c
 /* With -j, where the inputs are files with an index, or with by_sets any files: starts processes,
    each of which returns the files, with `asked` set, and reads a part of them, or has `sets`; where
    they started, the files are their results. Long recordings have up to CF_PARTIAL_TURNS parts a
-   process, so that none is long without work where some parts are more work than others. Warns where there is no index, and returns the files
-   as they are. `count` may change. */
+   process, so that none is long without work where some parts are more work than others. Warns
+   where there is no index, and returns the files as they are. `count` may change. */
 char *const *cf_partial_share(struct cf_partial *p, char *const *files, int *count) CF_MUST_CHECK;
 
 /* cf_tool_reader(), which takes partial results, too. With `asked` the result's stream is begun. */

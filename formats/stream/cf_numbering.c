@@ -59,7 +59,7 @@ int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, cons
     return (int32_t)n->kinds;
 }
 
-/* All values with each other, of which bytes above the highest that is not 0 need not be written. */
+/* All values or-ed: bytes above its highest need not be written. */
 static uint64_t any_bits(const uint8_t *values, unsigned width, uint32_t kinds)
 {
     const size_t bytes = (size_t)width * kinds;

@@ -261,7 +261,7 @@ static void stay_here(void)
     stay(NULL);
 }
 
-/* reused: a process ends while the owners are looked for, and a thread of another gets its number */
+/* reused: a process ends while the owners are looked for, a thread of another gets its number */
 void check_reused(int argc, char **argv)
 {
     uint64_t deadline = now_ns() + PATIENCE;
