@@ -314,7 +314,8 @@ int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
 
 CF_WIDTHS(BY_KIND)
 
-uint64_t cf_kind_value(const struct cf_kind *k, unsigned column)
+/* What a kind says of column pc, op, size or insns. */
+static uint64_t kind_value(const struct cf_kind *k, unsigned column)
 {
     return column == CF_PC     ? k->pc
            : column == CF_OP   ? k->op
@@ -328,7 +329,7 @@ int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *ou
     if (values == CF_BY_KIND) {
         uint64_t differ = 0;
         for (uint32_t k = 0; k < p->kinds; k++) {
-            p->table[k] = cf_kind_value(cf_kind_of(p->known, p->hint[p->first_row[k]]), column);
+            p->table[k] = kind_value(cf_kind_of(p->known, p->hint[p->first_row[k]]), column);
             differ |= p->table[k] ^ p->table[0];
         }
         *same = p->table[0];

@@ -160,9 +160,6 @@ int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *ou
                       const void *values, bool known, unsigned column,
                       uint64_t *same) CF_MUST_CHECK;
 
-/* What a kind says of column pc, op, size or insns. */
-uint64_t cf_kind_value(const struct cf_kind *k, unsigned column);
-
 /* Appends predicted addresses; pc is the pc of each row, CF_BY_KIND or NULL. */
 int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
                         const uint64_t *addr, const uint64_t *pc) CF_MUST_CHECK;
