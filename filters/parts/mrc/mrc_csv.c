@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/parts/mrc/mrc.h"
 #include "formats/program/cf_rows.h"
@@ -147,6 +148,22 @@ static unsigned find_signs(const struct cf_machine *machine, struct cf_chart_sig
     return n;
 }
 
+/* Of which caches and distances the curves are. */
+static void describe(const struct mrc *m, size_t given, unsigned series, char *out, size_t size)
+{
+    char sets[40] = "", of[80] = "", some[64] = "";
+
+    if (m->sets > 1)
+        snprintf(sets, sizeof sets, "%llu sets and ", (unsigned long long)m->sets);
+    if (m->of[0] && strcmp(m->of[0], "data") != 0)
+        snprintf(of, sizeof of, "; accesses: %.60s", m->of[0]);
+    if (given > series)
+        snprintf(some, sizeof some, "; the %u of %zu with most accesses", series, given);
+    snprintf(out, size, "LRU caches of %slines of %llu bytes%s%s%s%s", sets,
+             (unsigned long long)m->line_size, of, m->sampled ? "; estimated of sampled lines" : "",
+             given ? "" : "; no accesses", some);
+}
+
 /* A line for each of the groups with most accesses, and the caches of a machine. `line` is by the
    numbers of the groups. */
 static void draw(const struct mrc *m, const struct line *line, const struct cf_group *group,
@@ -160,7 +177,7 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     char *drawn = cf_tool_room(&m->tool, groups, 1);
     struct cf_machine *machine = m->o.machine ? cf_tool_machine(&m->tool, m->o.machine) : NULL;
     struct cf_chart c = {.title = "Miss-ratio curve", .command = "", .points = (uint32_t)points};
-    size_t at, given = 0;
+    size_t given = 0;
 
     for (size_t g = 0; g < groups; g++)
         given += line[group[g].number].accesses > 0;
@@ -188,11 +205,7 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
         size[i] = (double)(m->lines[i] * m->sets * m->line_size);
     if (!m->by)
         snprintf(names[0], sizeof *names, "all accesses");
-    at = (size_t)snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes%s",
-                          (unsigned long long)m->line_size, given ? "" : "; no accesses");
-    if (given > c.series)
-        snprintf(c.summary + at, sizeof c.summary - at, "; the %u of %zu with most accesses",
-                 c.series, given);
+    describe(m, given, c.series, c.summary, sizeof c.summary);
     c.whole = 1;
     c.panels = 1;
     c.name = series;
