@@ -229,6 +229,9 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
     const unsigned lines = o->line_size.count, ways = o->ways.count;
     uint64_t *bytes = cf_tool_room(t, lines * MOST_LIST * ways + 1, sizeof *bytes);
     double *at, *value;
+    static const char *const accesses[] = {[CF_RUNS_DATA] = "",
+                                           [CF_RUNS_FETCHES] = "; accesses: fetches",
+                                           [CF_RUNS_ALL] = "; accesses: unified"};
     struct cf_chart_series *series = cf_tool_room(t, lines * ways, sizeof *series);
     struct cf_chart c = {.title = "Misses by cache size", .command = "", .panels = 1};
     uint32_t n = 0;
@@ -254,8 +257,10 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
             value[(size_t)k * c.points + p] = misses_at(s, w, bytes[p]);
     }
     if (lines == 1)
-        snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes",
-                 (unsigned long long)size[0].line);
+        snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes%s",
+                 (unsigned long long)size[0].line, accesses[o->what]);
+    else
+        snprintf(c.summary, sizeof c.summary, "LRU caches%s", accesses[o->what]);
     c.series = lines * ways;
     c.name = series;
     c.size = at;

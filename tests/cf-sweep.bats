@@ -171,3 +171,14 @@ agree() {
 END
     cf-sweep --ways 1,2 --line-size 32,64 --min 1K --max 32K --picture - walk.cf | cmp - s.png
 }
+
+@test "--picture and --html: the summary says of what accesses the misses are, where they are not data alone" {
+    summary() { cf-sweep -q --min 1K --max 4K "$@" --html page.html trace.cf >/dev/null && grep -o '"summary":"[^"]*"' page.html; }
+    awk 'BEGIN { print "time,addr,op,size"; for (i = 0; i < 3000; i++) printf "%d,%d,%s,8\n", i, i * 64 % 12800, i % 9 ? "load" : "ifetch" }' | stream trace.cf
+    run -0 summary
+    is '"summary":"LRU caches of lines of 64 bytes"'
+    run -0 summary --for fetches
+    is '"summary":"LRU caches of lines of 64 bytes; accesses: fetches"'
+    run -0 summary --for unified --line-size 32,64
+    is '"summary":"LRU caches; accesses: unified"'
+}
