@@ -1101,3 +1101,13 @@ END
     options=${options/cores 1;/cores 1; does not replace by LRU;}
     damaged 'segment 1' 'segment 1'
 }
+
+@test "--picture: of many bars each has at least the beginning of its operation" {
+    local m machines=()
+    for m in raspberry-pi-4 xeon-6230 zynq-ultrascale tegra-x1 atom-d525 odroid-xu4; do machines+=(-m "$m"); done
+    { echo time,op,addr; for m in {1..400}; do echo "$m,$(cut -d' ' -f$((m % 4 + 1)) <<<'load store prefetch ifetch'),$((m * 64))"; done; } | stream ops.cf
+    cf-classify -q "${machines[@]}" --cores 1 --summary --picture many.png ops.cf >rows.csv
+    [[ $(wc -l <rows.csv) == 25 ]]
+    # below the second and the third of 24 bars
+    [[ $(inks many.png 80-97 470-482) -gt 3 && $(inks many.png 106-122 470-482) -gt 3 ]]
+}

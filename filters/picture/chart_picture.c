@@ -175,17 +175,21 @@ static void text_within(struct cf_canvas *p, double x, double y, double room, co
     cf_canvas_text_cut(p, x - width / 2, y, width, cf_ink, text);
 }
 
-/* A name in two lines, the last word in the second. */
+/* A name in two lines, the last word in the second, or as much of its beginning as fits. */
 static void draw_name(struct cf_canvas *p, double x, double y, double room, const char *name)
 {
     const char *blank = strrchr(name, ' ');
-    char first[64];
+    char first[64], last[64];
 
     snprintf(first, sizeof first, "%.*s", blank ? (int)(blank - name) : 60, name);
     cf_canvas_box(p, x, y, 1, 5, cf_pale_ink);
     text_within(p, x, y + 7, room, first);
-    if (blank)
-        text_within(p, x, y + 18, room, blank + 1);
+    if (!blank)
+        return;
+    snprintf(last, sizeof last, "%s", blank + 1);
+    for (size_t n = strlen(last); n && cf_canvas_text_width(p, last) > room;)
+        last[--n] = '\0';
+    text_within(p, x, y + 18, room, last);
 }
 
 /* The names of points, and once below those of a group what they are of. */
