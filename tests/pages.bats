@@ -531,6 +531,22 @@ END
     [[ $(COLUMNS=90 cf-occupancy -q --term timeless.cf | sed -n '/ snapshot$/p' | xargs) == '2 5 10 12 40 60 snapshot' ]]
 }
 
+@test "a chart of a cache of unknown size: lines by that name, and means below one" {
+    { echo snapshot,pid; for i in {1..8}; do echo "$i,7"; done; echo 8,8; } | stream bare.cf -t line
+    cf-occupancy -q --html bare.html bare.cf >/dev/null
+    in_browser bare.html <<'END'
+  got.heads = [...$('head').children].map(e => e.textContent);
+  got.means = data.series.map((s, i) => s.name + ' ' + cells[i][0].textContent);
+  got.csv = files.csv().split('\n').slice(0, 2);
+END
+    same - got <<'END'
+heads ["series","lines"]
+means ["pid 7 1","pid 8 0.13"]
+csv ["snapshot,series,lines","1,pid 7,1"]
+faults []
+END
+}
+
 @test "a chart of several runs: means, and rows that are saved, are of each one's own snapshots" {
     local i
     for i in {1..10}; do echo "$i,${i}0,1,2,4,2"; done | cat <(echo snapshot,time,mode,level,sets,ways) - >snapshots.csv

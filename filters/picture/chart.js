@@ -15,7 +15,7 @@ const across = (i, width) => onAxis(edges[i], width);
 const [scale, scaled] = timeUnit(Number(last - zero), data.unit);
 const timeTitle = 'time (' + scaled + (zero ? ' after ' + exact(zero) : '') + ')';
 const point = data.size ? 'cache size' : 'snapshot';
-const say = v => v == null ? '' : data.whole ? (100 * v / data.whole).toFixed(1) + ' %' : Math.round(v).toString();
+const say = v => v == null ? '' : data.whole ? (100 * v / data.whole).toFixed(1) + ' %' : v < 100 ? short(v) : Math.round(v).toString();
 // Of several streams, snapshots have no number in common.
 const numbered = !data.own || !data.time;
 const where = i => data.size ? bytes(data.size[i])
@@ -36,7 +36,7 @@ const cells = data.series.map((s, i) => {
   row.insertCell().append(label);
   return data.panels.map(() => row.insertCell());
 });
-const columnName = k => data.panels.length > 1 ? (k ? 'reused' : 'active') : data.size ? 'misses' : 'share';
+const columnName = k => data.panels.length > 1 ? (k ? 'reused' : 'active') : data.size ? 'misses' : data.whole ? 'share' : 'lines';
 const panels = data.panels.map((p, k) => {
   const figure = add($('charts'), 'figure');
   add(figure, 'figcaption', p.title);
