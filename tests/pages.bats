@@ -746,6 +746,29 @@ END
     [[ $(awk -F, 'NR > 1 { sum += $3 } END { print sum }' rows.csv) == 2992 ]]
 }
 
+@test "a miss ratio of a millionth is no 0: on the axis of the report, and where one points" {
+    awk 'BEGIN { print "time,op,addr,size"; for (i = 0; i < 400000; i++) print i ",load," i % 2 * 64 ",8" }' | stream tiny.cf
+    cf-report -q -m raspberry-pi-4 --html page.html tiny.cf
+    in_browser page.html <<'END'
+  got.axis = [...document.querySelectorAll('svg text')].map(e => e.textContent).filter(t => t.endsWith('%'));
+  document.querySelector('svg').dispatchEvent(new PointerEvent('pointermove', lean(200, 300)));
+  got.tip = $('tip').lastChild.textContent;
+END
+    same - got <<'END'
+axis ["0 %","0.000131 %","0.000263 %","0.000394 %","0.000525 %"]
+tip "0.0005 % of loads and stores miss"
+faults []
+END
+    cf-distance -q tiny.cf | cf-mrc -q --html mrc.html >/dev/null
+    in_browser mrc.html <<'END'
+  got.said = panels[0].lines[0].map(say);
+END
+    same - got <<'END'
+said ["100.0 %","0.0005 %"]
+faults []
+END
+}
+
 @test "the report: that its map leaves out mappings is said, as in the text" {
     awk 'BEGIN { print "time,op,addr,size,region,page"
         for (i = 0; i < 900; i++) printf "%d,load,%d,8,m%d,0\n", i, i % 9 * 4096, i % 9 }' | stream nine.cf
@@ -820,7 +843,7 @@ every 4
 found [["x.c:1first touches: touch less memory, or prefetch it"],"1 row"]
 none [[],"0 rows"]
 again true
-point ["1 KiB","50.000 % of loads and stores miss"]
+point ["1 KiB","50 % of loads and stores miss"]
 bar ["compulsory: 2 000, 100.00 %","capacity: 0, 0.00 %","conflict: 0, 0.00 %"]
 tables ["table,name,accesses,misses,last_level_misses,compulsory,capacity,conflict,true_sharing,false_sharing","functions,<b>f,4000,2000,2000,2000,0,0,0,0"]
 curveRows "size_bytes,miss_ratio"

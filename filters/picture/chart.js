@@ -15,7 +15,9 @@ const across = (i, width) => onAxis(edges[i], width);
 const [scale, scaled] = timeUnit(Number(last - zero), data.unit);
 const timeTitle = 'time (' + scaled + (zero ? ' after ' + exact(zero) : '') + ')';
 const point = data.size ? 'cache size' : 'snapshot';
-const say = v => v == null ? '' : data.whole ? (100 * v / data.whole).toFixed(1) + ' %' : v < 100 ? short(v) : Math.round(v).toString();
+// Of little its first two digits: a miss ratio has more than one behind the point.
+const part = v => v && v < 0.1 ? +v.toPrecision(2) : v.toFixed(1);
+const say = v => v == null ? '' : data.whole ? part(100 * v / data.whole) + ' %' : v < 100 ? short(v) : Math.round(v).toString();
 // Of several streams, snapshots have no number in common.
 const numbered = !data.own || !data.time;
 const where = i => data.size ? bytes(data.size[i])

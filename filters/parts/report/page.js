@@ -158,7 +158,7 @@ function curve() {
   svg.setAttribute("role", "img");
   for (let i = 0; i <= 4; i++) {
     el("line", {x1: L, x2: W - R, y1: y(top * i / 4), y2: y(top * i / 4), stroke: "var(--rule)"});
-    el("text", {x: L - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, (100 * top * i / 4).toFixed(top < 0.02 ? 3 : top < 0.2 ? 2 : 1) + " %");
+    el("text", {x: L - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, +(100 * top * i / 4).toPrecision(3) + " %");
   }
   for (let e = Math.ceil(x0); e <= x1; e += x1 - x0 > 14 ? 3 : 2)
     el("text", {x: x(2 ** e), y: H - B + 18, "text-anchor": "middle"}, bytes(2 ** e));
@@ -173,7 +173,7 @@ function curve() {
   svg.addEventListener("pointermove", e => {
     const r = svg.getBoundingClientRect(), at = (e.clientX - r.left) / r.width * W;
     const p = shown.reduce((a, b) => Math.abs(x(a[0]) - at) <= Math.abs(x(b[0]) - at) ? a : b);
-    showTip(e, [["b", bytes(p[0])], ["div", `${(100 * p[1]).toFixed(3)} % of loads and stores miss`]]);
+    showTip(e, [["b", bytes(p[0])], ["div", `${+(100 * p[1]).toPrecision(5)} % of loads and stores miss`]]);
   });
   svg.addEventListener("pointerleave", hideTip);
   s.append(svg);
