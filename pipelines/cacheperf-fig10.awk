@@ -13,7 +13,8 @@ function y(value) {
 
 function line(value, dash) {
     printf "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#999\"%s/>", LEFT, right, y(value), y(value), dash
-    printf "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", LEFT - 6, y(value) + 4, value
+    if (value || y(0) - y(1) >= 12) # else 0 and 1 would lie on each other
+        printf "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", LEFT - 6, y(value) + 4, value
 }
 
 BEGIN {

@@ -27,6 +27,15 @@ judged() {
     "$ROOT/pipelines/cacheperf-judge.sh" . demo "$1" found.csv
 }
 
+@test "the picture of times: labels of its axis lie apart, however long the longest bar is" {
+    local most
+    for most in 1.2 12.4 42.4 980; do
+        printf 'p,%s,1,1,1,%s\n' alone 1 objects 1.2 both $most | awk -f "$ROOT/pipelines/cacheperf-fig10.awk" |
+            sed -n 's/.*y="\([0-9.]*\)" text-anchor="end".*/\1/p' | sort -n |
+            awk -v most=$most 'NR > 1 && $1 - before < 11 { print most ": " before " and " $1; bad = 1 } { before = $1 } END { exit bad || NR < 3 }'
+    done
+}
+
 @test "the judge: right findings are found, in any order, with what else they name" {
     truth
     run -0 judged 0 'allocator_false_sharing,allocator,lib/demo.c:5,a; total' \
