@@ -157,6 +157,11 @@ END
     is '2,1,0x5000020000
 2,2,0x5000010000
 3,1,0x5000010000'
+    # a physical address is that of one line, whatever the process of the entry before it
+    printf '%s,0x%s\n' 7 5000010000 7 10040 8 5000020000 7 5000010000 7 10040 8 10040 >frame.csv
+    run -0 bash -c "cf-capture-dumpcache -q -A page --sets 1 --ways 3 frame.csv | cf-cat --csv --table line --columns snapshot,way,phys | tail -n 2"
+    is '2,0,0x0
+2,2,0x10040'
     # nothing tells which of the two is old
     run -0 bash -c "cf-capture-dumpcache -q --sets 1 --ways 2 two.csv | cf-cat --csv --table line"
     is 'snapshot,level,set,way,state,addr,pid

@@ -72,23 +72,31 @@ static int as_before(const struct cf_entries *e, uint32_t i)
     return e->before && same(&e->now[i], &e->before[i]);
 }
 
+/* An address that is none of a page is physical, and its pid that of some entry before. */
+static int same_line(const struct entry *a, const struct entry *b, enum addresses kind)
+{
+    return a->addr == b->addr &&
+           (a->pid == b->pid || (kind == ADDRESSES_PAGE && !page_aligned(a->addr)));
+}
+
 /* How many other entries of the set name the same line, of which one alone is not left over, and
    how many of those did not stand there before. */
-static uint32_t others(const struct cf_entries *e, uint32_t i, uint32_t *fresh)
+static uint32_t others(const struct cf_entries *e, uint32_t i, enum addresses kind, uint32_t *fresh)
 {
     const uint32_t first = i - i % e->ways;
     uint32_t n = 0;
 
     *fresh = 0;
     for (uint32_t k = first; k < first + e->ways; k++)
-        if (k != i && same(&e->now[i], &e->now[k])) {
+        if (k != i && same_line(&e->now[i], &e->now[k], kind)) {
             n++;
             *fresh += !as_before(e, k);
         }
     return n;
 }
 
-static int is_stale(const struct cf_entries *e, uint32_t i, struct cf_entries_count *count)
+static int is_stale(const struct cf_entries *e, uint32_t i, enum addresses kind,
+                    struct cf_entries_count *count)
 {
     const int old = as_before(e, i);
     uint32_t fresh;
@@ -96,7 +104,7 @@ static int is_stale(const struct cf_entries *e, uint32_t i, struct cf_entries_co
     count->same += (uint32_t)old;
     if (e->stale == STALE_SAME && old)
         return 1;
-    if (e->stale == STALE_NONE || !others(e, i, &fresh))
+    if (e->stale == STALE_NONE || !others(e, i, kind, &fresh))
         return 0;
     if (old && fresh)
         return 1;
@@ -158,7 +166,7 @@ uint32_t cf_entries_lines(const struct cf_entries *e, struct cf_entries_line *li
 
         if (empty(a))
             continue;
-        if (is_stale(e, i, count)) {
+        if (is_stale(e, i, kind, count)) {
             count->stale++;
             continue;
         }
