@@ -705,15 +705,19 @@ END
     [ "$(grep -c '^alloc,heap .*programs.c:' sites)" = 8 ]
 }
 
-@test "heap blocks of libraries that are loaded to the same place, one after the other: each has its own site" {
+@test "heap blocks of libraries that are loaded to the same place, one after the other: each has its own call stacks" {
     cat >plug.c <<'END'
 #include <stdlib.h>
-void NAME(void)
+static void fill(volatile char *p)
 {
-    volatile char *p = malloc(64);
     for (int i = 0; i < 100; i++)
         p[i % 64] = 1;
-    free((void *)p);
+}
+void NAME(void)
+{
+    char *p = malloc(64);
+    fill(p);
+    free(p);
 }
 void go(void)
 {
@@ -741,10 +745,15 @@ END
     for own in '' --own-allocator; do
         cf-capture-trace $own -o t.cf ./plugs >places
         [[ $(sort -u places | wc -l) == 1 ]] || skip "the libraries lie at different places"
-        cf-resolve -q t.cf | cf-select --function '[ot][nw][eo]' | cf-rank -q --by site --value stores >sites
+        cf-resolve -q t.cf | cf-select --function fill | cf-rank -q --by site --value stores >sites
         [[ $(grep -c 'one.*,300,' sites) == 1 && $(grep -c 'two.*,300,' sites) == 1 ]] ||
             fail "$(cat sites)"
+        cf-resolve -q t.cf | cf-cat --csv --table stack --columns function | grep -x 'one\|two' | sort -u |
+            same - <(printf '%s\n' one two)
     done
+    cf-capture-trace --calls -o t.cf ./plugs >places
+    cf-resolve -q t.cf | cf-select --function fill | cf-fold -q | cut -d' ' -f1 | grep -o 'go;.*' | sort -u |
+        same - <(printf 'go;%s;fill\n' one two)
 }
 
 @test "pvalloc: whole pages, as by itself" {

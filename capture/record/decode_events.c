@@ -286,6 +286,12 @@ int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint
     case CF_WIRE_UNKNOWN:
     case CF_WIRE_FORKS:
         return change_stack(t, p, e, &header);
+    case CF_WIRE_GONE:
+        if (t->options.calls && header.bytes == sizeof(header))
+            p->image = cf_calls_image(&t->calls, p->pid, 0, 0);
+        return header.bytes != sizeof(header)  ? -2
+               : p->image || !t->options.calls ? 0
+                                               : cf_decode_no_memory(t);
     case CF_WIRE_NO_HEAP:
         t->heapless++;
         return header.bytes == sizeof(header) ? 0 : -2;

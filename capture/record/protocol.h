@@ -48,7 +48,7 @@
 #include <stdint.h>
 
 enum {
-    CF_WIRE_VERSION = 7,
+    CF_WIRE_VERSION = 8,
     CF_WIRE_SLOT_BITS = 6,
     CF_WIRE_SLOTS_LONG = 63, /* in a header: see the superblock's description */
     CF_WIRE_EVENTS = 64,     /* headers below this are events */
@@ -94,6 +94,7 @@ enum cf_wire_event {
     CF_WIRE_HANDLED, /* it has returned to where the signal came */
     CF_WIRE_UNKNOWN, /* calls and returns were not recorded: what is known of it is no more so */
     CF_WIRE_FORKS,   /* struct cf_wire_fork: a child begins with it */
+    CF_WIRE_GONE,    /* code is not there any more: what is called by now is told from it */
     CF_WIRE_NO_HEAP, /* the program has no allocation function that is known: no ALLOC comes */
 };
 

@@ -10,12 +10,22 @@
 
 static UInt forks;
 
-void cf_calls_unknown(void)
+static void put(UInt type)
 {
-    struct cf_wire_event_header event = {CF_WIRE_UNKNOWN, sizeof event};
+    struct cf_wire_event_header event = {type, sizeof event};
 
     if (cf_tool_options.calls && cf_tool_recording)
-        cf_transport_put(CF_WIRE_UNKNOWN, &event, sizeof event, "");
+        cf_transport_put(type, &event, sizeof event, "");
+}
+
+void cf_calls_unknown(void)
+{
+    put(CF_WIRE_UNKNOWN);
+}
+
+void cf_calls_code_gone(void)
+{
+    put(CF_WIRE_GONE);
 }
 
 UInt cf_calls_fork(void)
@@ -44,13 +54,11 @@ void cf_calls_signal(ThreadId tid, Bool alt_stack)
 
 static void after_signal(ThreadId tid, Int signal)
 {
-    struct cf_wire_event_header event = {CF_WIRE_HANDLED, sizeof event};
-
     (void)signal;
     if (!cf_tool_options.calls || !cf_tool_recording)
         return;
     cf_events_run(tid);
-    cf_transport_put(CF_WIRE_HANDLED, &event, sizeof event, "");
+    put(CF_WIRE_HANDLED);
 }
 
 void cf_calls_begin(void)

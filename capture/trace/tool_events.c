@@ -270,8 +270,10 @@ static void forget_code(Addr start, Addr end)
             gone = True;
         } else
             i++;
-    if (gone)
-        cf_heap_code_gone();
+    if (!gone)
+        return;
+    cf_heap_code_gone();
+    cf_calls_code_gone();
 }
 
 /* Announces start..end as the segments in it are now. */

@@ -137,7 +137,7 @@ static void test_wrong_ends(void)
                                                {.kind = CF_WIRE_MOVES + 1},
                                                {.kind = CF_WIRE_RETURNS, .slot = UINT16_MAX}};
     static const uint32_t events[] = {CF_WIRE_SIGNAL, CF_WIRE_HANDLED, CF_WIRE_UNKNOWN,
-                                      CF_WIRE_FORKS, CF_WIRE_NO_HEAP};
+                                      CF_WIRE_FORKS,  CF_WIRE_GONE,    CF_WIRE_NO_HEAP};
 
     with_calls = 1;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong) + 1; i++) {
