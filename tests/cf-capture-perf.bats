@@ -741,6 +741,14 @@ line_of() {
     grep -q "^capacity .*$(line_of '/. capacity')" found
 }
 
+@test "heap objects of libraries that are loaded to the same place, one after the other: each has its own call stacks" {
+    samples
+    plugs
+    cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- ./plugs >places
+    plugs_named
+    cf-cat --verify t.cf
+}
+
 @test "page faults lead to the instructions of a pattern as well" {
     breakpoints
     run -7 cf-capture-perf -q --coarse page-faults -o t.cf -- "$D/heap" 2000

@@ -593,6 +593,23 @@ policies() {
     echo "${all//,/}"
 }
 
+# plugs: a program of that name, and two libraries that it loads to the same place, one after the other.
+plugs() {
+    local name
+    for name in one two; do
+        cc -O0 -g -shared -fPIC -DNAME=$name -o $name.so "$BATS_TEST_DIRNAME/alloc/plug.c"
+    done
+    cc -O0 -g -o plugs "$BATS_TEST_DIRNAME/alloc/plugs.c" -ldl
+}
+
+# plugs_named: of each of them a call stack in t.cf has the functions, where the file places says that
+# they lay at the same place.
+plugs_named() {
+    [[ $(sort -u places | wc -l) == 1 ]] || skip "the libraries lie at different places"
+    cf-resolve -q t.cf | cf-cat --csv --table stack --columns function | grep -x 'one\|two' | sort -u |
+        same - <(printf '%s\n' one two)
+}
+
 # a_machine: file name of a small machine description, made when first asked for.
 a_machine() {
     local file=$BATS_TEST_TMPDIR/machine.yaml

@@ -22,6 +22,7 @@ struct alloc_ring {
 
 struct alloc_process {
     uint32_t image;   /* each process that runs a program has another; 0: none is here */
+    uint16_t age;     /* of its code, as its last stack has it: another age, another image */
     uint32_t *node;   /* of each stack: of table stack, 0 not known */
     size_t node_room; /* stacks */
 };

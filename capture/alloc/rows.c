@@ -51,6 +51,17 @@ static int put_object(struct cf_alloc *a, uint64_t owner, enum cf_op op, uint64_
     return o->count == ALLOC_BATCH ? put_objects(a) : 0;
 }
 
+/* Its stacks have nodes of their own from now on. */
+static int new_image(struct cf_alloc *a, struct alloc_process *p, uint64_t owner)
+{
+    if (cf_array_room(&a->image_pid, &a->image_room, (size_t)a->images + 2,
+                      sizeof(*a->image_pid)) != 0)
+        return -1;
+    p->image = ++a->images;
+    a->image_pid[a->images] = (uint32_t)(owner >> 32);
+    return 0;
+}
+
 /* The place's process, as it is at its first record, in *p; NULL where there is none. */
 static int process_of(struct cf_alloc *a, unsigned ring, struct alloc_process **p)
 {
@@ -60,20 +71,13 @@ static int process_of(struct cf_alloc *a, unsigned ring, struct alloc_process **
     if (!number || number > CFA_PROCESSES)
         return 0;
     *p = &a->process[number - 1];
-    if ((*p)->image)
-        return 0;
-    if (cf_array_room(&a->image_pid, &a->image_room, (size_t)a->images + 2,
-                      sizeof(*a->image_pid)) != 0)
-        return -1;
-    (*p)->image = ++a->images;
-    a->image_pid[a->images] = (uint32_t)(a->ring[ring].owner >> 32);
-    return 0;
+    return (*p)->image ? 0 : new_image(a, *p, a->ring[ring].owner);
 }
 
 static int new_stack(struct cf_alloc *a, struct alloc_process *p, uint64_t owner, uint64_t first,
                      const uint64_t *words, uint64_t at)
 {
-    const uint32_t number = (uint32_t)first, frames = (uint32_t)((first & CFA_WHAT) >> 32);
+    const uint32_t number = (uint32_t)first;
     int64_t node;
 
     /* A process numbers its stacks one after the other. */
@@ -83,7 +87,10 @@ static int new_stack(struct cf_alloc *a, struct alloc_process *p, uint64_t owner
     }
     if (cf_array_cleared(&p->node, &p->node_room, (size_t)number + 1, sizeof(*p->node)) != 0)
         return -1;
-    node = alloc_node(a, p->image, (uint32_t)(owner >> 32), words, at + 2, frames);
+    if (p->age != cfa_age(first) && new_image(a, p, owner) != 0)
+        return -1;
+    p->age = cfa_age(first);
+    node = alloc_node(a, p->image, (uint32_t)(owner >> 32), words, at + 2, cfa_frames(first));
     if (node < 0)
         return -1;
     p->node[number] = (uint32_t)node;

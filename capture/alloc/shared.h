@@ -46,7 +46,8 @@ enum cfa_kind {
     CFA_FREE = 1,  /* what: address */
     CFA_ALLOC = 2, /* what: address; word 2: stack << CFA_SIZE_BITS | bytes */
     CFA_LARGE = 3, /* what: address; word 2: stack; word 3: bytes */
-    CFA_STACK = 4, /* what: stack | frames << 32; return addresses, the innermost first */
+    CFA_STACK =
+        4, /* what: stack | frames << 32 | age << 40; return addresses, the innermost first */
 };
 
 #define CFA_WHAT ((1ULL << 56) - 1)
@@ -132,10 +133,21 @@ static inline void cfa_namespaces(uint64_t number[2])
     number[1] = stat("/proc/self/ns/time", &st) == 0 ? st.st_ino : 0;
 }
 
+/* Of a stack, with such a word 0; and how often, modulo 2^16, code was unmapped before. */
+static inline uint32_t cfa_frames(uint64_t first)
+{
+    return first >> 32 & 0xff;
+}
+
+static inline uint16_t cfa_age(uint64_t first)
+{
+    return (uint16_t)(first >> 40);
+}
+
 /* Words of a record with such a word 0; 0 if it is none. */
 static inline uint32_t cfa_words(uint64_t first)
 {
-    const uint64_t frames = (first & CFA_WHAT) >> 32;
+    const uint32_t frames = cfa_frames(first);
 
     switch (first >> 56) {
     case CFA_FREE:
@@ -145,7 +157,7 @@ static inline uint32_t cfa_words(uint64_t first)
     case CFA_LARGE:
         return 4;
     case CFA_STACK:
-        return frames <= CFA_DEPTH_MOST ? 2 + (uint32_t)frames : 0;
+        return frames <= CFA_DEPTH_MOST ? 2 + frames : 0;
     default:
         return 0;
     }

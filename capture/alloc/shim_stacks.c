@@ -85,7 +85,9 @@ static void announce(struct shim_thread *t, uint32_t number)
     const struct shim_chain *c = &t->walker.chain[t->walker.now];
 
     __atomic_store_n(&t->ring->open, 1, __ATOMIC_SEQ_CST);
-    shim_put(t, 0, (uint64_t)CFA_STACK << 56 | (uint64_t)c->count << 32 | number);
+    shim_put(t, 0,
+             (uint64_t)CFA_STACK << 56 | (uint64_t)(uint16_t)t->walker.age << 40 |
+                 (uint64_t)c->count << 32 | number);
     shim_put(t, 1, shim_now());
     for (uint32_t i = 0; i < c->count; i++)
         shim_put(t, 2 + i, c->frame[i].pc);
@@ -116,9 +118,10 @@ static uint32_t add(struct shim_thread *t, struct shim_process *p, uint64_t hash
     return p->stack_count;
 }
 
-static uint64_t hash_of(const struct shim_chain *c)
+/* By their age: where code was unmapped, the same addresses may be other code's. */
+static uint64_t hash_of(const struct shim_chain *c, uint32_t age)
 {
-    uint64_t h = c->count, factor = 0x9e3779b97f4a7c15ULL;
+    uint64_t h = c->count | (uint64_t)age << 32, factor = 0x9e3779b97f4a7c15ULL;
 
     /* Factors that are odd and do not depend on what is before, so that products are independent.
        */
@@ -136,7 +139,7 @@ uint32_t shim_stack_number(struct shim_thread *t)
     struct shim_process *p = shim_process;
     const struct shim_chain *c = &t->walker.chain[t->walker.now];
     struct shim_stacks *s = __atomic_load_n(&p->stacks, __ATOMIC_ACQUIRE);
-    const uint64_t hash = hash_of(c);
+    const uint64_t hash = hash_of(c, t->walker.age);
     struct entry *e = s ? find(s, hash) : NULL;
     uint32_t number = 0;
 

@@ -56,7 +56,7 @@ static uint64_t set(struct shim_thread *t, uintptr_t pc)
 
     c->count = 1;
     c->frame[0].pc = pc;
-    return hash_of(c);
+    return hash_of(c, 0);
 }
 
 /* One that has its first place in a table of that mask where `hash` has it. */
