@@ -43,12 +43,30 @@ int cfr_resync(struct cf_reader *r)
     }
 }
 
-/* A damaged frame may have been cut off, and another stream joined to it: then a header stands
-   among what should be the frame's bytes. An input that nests damaged frames for the purpose could
-   have the same bytes looked at again and again: not more than a few times on the whole. */
+/* Where a frame or segment begins among `have` bytes at p, which one frame should have, or NULL. */
+static const uint8_t *start_within(const struct cf_reader *r, const uint8_t *p, size_t have)
+{
+    const uint8_t *const header = memmem(p, have, CF_SEGMENT_MAGIC, 8);
+    const uint8_t *const end = header ? header : p + have, *at = p + 1;
+    const char *why;
+
+    while (at < end && (at = memmem(at, (size_t)(end - at), CF_FRAME_MAGIC, 4))) {
+        const size_t left = r->end - (size_t)(at - r->buf);
+
+        if (left >= CF_FRAME_HEAD && cfr_check_head(at, left, &why))
+            return at;
+        at++;
+    }
+    return header;
+}
+
+/* A damaged frame may have been cut off, and what comes next joined to it: then a header, or a
+   frame's head that holds, stands among what should be its bytes. An input that nests damaged
+   frames for the purpose could have the same bytes looked at again and again: not more than a few
+   times on the whole. */
 void cfr_leave_frame(struct cf_reader *r, size_t total)
 {
-    const uint8_t *p, *header;
+    const uint8_t *p, *next;
     size_t have;
 
     r->damaged += total;
@@ -56,10 +74,10 @@ void cfr_leave_frame(struct cf_reader *r, size_t total)
         cfr_skip(r, r->eof && total > r->end - r->pos ? r->end - r->pos : total);
         return;
     }
-    (void)cfr_need(r, total + 7, 0);
+    (void)cfr_need(r, total + CF_FRAME_HEAD + (size_t)CF_DESCRIPTOR * CF_MAX_COLUMNS, 0);
     p = r->buf + r->pos;
     have = r->end - r->pos;
     have = have < total + 7 ? have : total + 7;
-    header = memmem(p, have, CF_SEGMENT_MAGIC, 8);
-    r->pos += header ? (size_t)(header - p) : have < total ? have : total;
+    next = start_within(r, p, have);
+    r->pos += next && (size_t)(next - p) < total ? (size_t)(next - p) : have < total ? have : total;
 }

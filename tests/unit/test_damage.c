@@ -373,6 +373,24 @@ static void joined(const struct trial *t, enum way way)
     ok(!bad, "%s, %s: what is joined to a cut stream comes: %u lost", t->kind, way_names[way], bad);
 }
 
+/* Bytes that are missing in a frame cost that one alone. */
+static void missing(const struct trial *t, enum way way, uint8_t *copy)
+{
+    static struct seen s;
+    const struct seen *whole = &t->whole[way];
+    unsigned bad = 0;
+
+    for (unsigned i = 1; i + 1 < whole->frames; i++) {
+        const size_t at = whole->offset[i + 1] - 9;
+
+        memcpy(copy, t->bytes, at);
+        memcpy(copy + at, t->bytes + at + 5, t->n - at - 5);
+        read_all(copy, t->n - 5, way, &s);
+        bad += !s.damages || s.frames + 1 != whole->frames;
+    }
+    ok(!bad, "%s, %s: frames behind missing bytes come: %u lost", t->kind, way_names[way], bad);
+}
+
 /* An index frame without rows, between segments with an index. */
 static void empty_index(const struct trial *t)
 {
@@ -473,6 +491,7 @@ int main(void)
         resized(&trial[form]);
         joined(&trial[form], BY_FILE);
         joined(&trial[form], BY_PIPE);
+        missing(&trial[form], form % 2 ? BY_FILE : BY_PIPE, copy);
     }
     numbered_values(trial[NUMBERED].bytes, trial[NUMBERED].n);
     empty_index(&trial[PACKED]);
