@@ -32,8 +32,7 @@ static const char usage[] =
     "      --sets A-B|LIST   numbers of sets: powers of two in a range, or any listed  [1-16M]\n"
     "      --min, --max SIZE smallest and largest cache  [1K and 4M]\n"
     "      --partial         is refused: what a cache holds depends on all parts before\n"
-    "      --csv, --term, --json\n"
-    "                        the form of the output  [a table on a terminal, else CSV]\n"
+    "      --csv, --term, --json  the form of the output  [a table on a terminal, else CSV]\n"
     "      --picture FILE    also a picture, .png, .svg or .pdf; - is PNG on standard\n"
     "                        output, then without CSV\n"
     "      --html FILE       also a page to explore in a browser, in one file\n"
@@ -229,9 +228,7 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
     const unsigned lines = o->line_size.count, ways = o->ways.count;
     uint64_t *bytes = cf_tool_room(t, lines * MOST_LIST * ways + 1, sizeof *bytes);
     double *at, *value;
-    static const char *const accesses[] = {[CF_RUNS_DATA] = "",
-                                           [CF_RUNS_FETCHES] = "; accesses: fetches",
-                                           [CF_RUNS_ALL] = "; accesses: unified"};
+    static const char *const kinds[] = {"", "", "; accesses: fetches", "; accesses: unified"};
     struct cf_chart_series *series = cf_tool_room(t, lines * ways, sizeof *series);
     struct cf_chart c = {.title = "Misses by cache size", .command = "", .panels = 1};
     uint32_t n = 0;
@@ -256,11 +253,9 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
         for (uint32_t p = 0; p < c.points; p++)
             value[(size_t)k * c.points + p] = misses_at(s, w, bytes[p]);
     }
-    if (lines == 1)
-        snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes%s",
-                 (unsigned long long)size[0].line, accesses[o->what]);
-    else
-        snprintf(c.summary, sizeof c.summary, "LRU caches%s", accesses[o->what]);
+    snprintf(c.summary, sizeof c.summary, "LRU caches%s%s",
+             lines > 1 ? "" : cf_tool_text(t, " of lines of %" PRIu64 " bytes", size[0].line),
+             kinds[o->what]);
     c.series = lines * ways;
     c.name = series;
     c.size = at;

@@ -268,6 +268,7 @@ void check_reused(int argc, char **argv)
     struct cacheflow_line line = {.state = CACHEFLOW_E};
     struct cacheflow_info info;
     struct cacheflow_shot shot;
+    const char *mapped;
     pid_t ends, stays;
     pthread_t thread;
     int device = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, 0), file;
@@ -279,7 +280,8 @@ void check_reused(int argc, char **argv)
     ends = fork_to(stay_here);
     while (!other->frame)
         MUST(now_ns() < deadline, "no memory of another process");
-    MUST(map_hugetlb(&file), "no mapping");
+    mapped = map_hugetlb(&file);
+    MUST(mapped, "no mapping"); /* which stays until we end */
     line_set_phys(&line, other->frame * PAGE);
     line.set = line.frame_low & (info.ram[CACHEFLOW_L2_TAG].sets - 1);
     tags_fill(CACHEFLOW_L2_TAG, &line, 1, 7);
