@@ -706,6 +706,7 @@ END
 }
 
 @test "heap blocks of libraries that are loaded to the same place, one after the other: each has its own call stacks" {
+    local own text
     plugs
     for own in '' --own-allocator; do
         cf-capture-trace $own -o t.cf ./plugs >places
@@ -714,9 +715,16 @@ END
         [[ $(grep -c 'one.*,300,' sites) == 1 && $(grep -c 'two.*,300,' sites) == 1 ]] ||
             fail "$(cat sites)"
     done
-    cf-capture-trace --calls -o t.cf ./plugs >places
-    cf-resolve -q t.cf | cf-select --function fill | cf-fold -q | cut -d' ' -f1 | grep -o 'go;.*' | sort -u |
-        same - <(printf 'go;%s;fill\n' one two)
+    for _ in 0 1; do
+        cf-capture-trace --calls -o t.cf ./plugs >places
+        plugs_named
+        cf-resolve -q t.cf | cf-select --function fill | cf-fold -q | cut -d' ' -f1 | grep -o 'go;.*' | sort -u |
+            same - <(printf 'go;%s;fill\n' one two)
+        # again with code in one mapping with the data, which takes the place of a part of it
+        text=$(readelf -SW two.so | sed -n 's/.* \.text  *PROGBITS  *\([0-9a-f]*\) .*/\1/p')
+        cc -O0 -g -shared -fPIC -DNAME=one -o one.so -Wl,-z,noseparate-code \
+            -Wl,--section-start=.text="0x$text" "$BATS_TEST_DIRNAME/alloc/plug.c"
+    done
 }
 
 @test "pvalloc: whole pages, as by itself" {

@@ -152,11 +152,12 @@ SizeT cf_heap_released(Addr block); /* its size; 0 if there is no such block */
 UInt cf_heap_serial(Addr block);    /* of the live block there; 0 if there is none */
 
 /* tool_calls.c */
-void cf_calls_track(void);     /* before options */
-void cf_calls_begin(void);     /* after options */
-void cf_calls_unknown(void);   /* the running thread's stack is not followed any more */
-void cf_calls_code_gone(void); /* what is called from now on is told from it */
-UInt cf_calls_fork(void);      /* a fork is about to happen: its number, or 0 */
+void cf_calls_track(void);                /* before options */
+void cf_calls_begin(void);                /* after options */
+void cf_calls_unknown(void);              /* the running thread's stack is not followed any more */
+void cf_calls_code(Addr start, Addr end); /* of a file, is mapped there */
+void cf_calls_code_gone(Addr start, Addr end); /* what is called from now on is told from it */
+UInt cf_calls_fork(void);                      /* a fork is about to happen: its number, or 0 */
 void cf_calls_signal(ThreadId tid, Bool alt_stack); /* a handler is about to run */
 
 /* tool_allocators.c */

@@ -8,7 +8,15 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_options.h"
 
+enum { MAX_CODE_AREAS = 1024 };
+
 static UInt forks;
+
+/* Where the code of files is mapped, of which call stacks may tell. */
+static struct {
+    Addr start, end;
+} code_areas[MAX_CODE_AREAS];
+static UInt n_code_areas;
 
 static void put(UInt type)
 {
@@ -23,8 +31,47 @@ void cf_calls_unknown(void)
     put(CF_WIRE_UNKNOWN);
 }
 
-void cf_calls_code_gone(void)
+void cf_calls_code(Addr start, Addr end)
 {
+    UInt i;
+
+    for (i = 0; i < n_code_areas; i++)
+        if (code_areas[i].start <= start && end <= code_areas[i].end)
+            return;
+    if (i < MAX_CODE_AREAS) {
+        n_code_areas++;
+    } else { /* no room: the last one is taken to be as long */
+        i--;
+        start = start < code_areas[i].start ? start : code_areas[i].start;
+        end = end > code_areas[i].end ? end : code_areas[i].end;
+    }
+    code_areas[i].start = start;
+    code_areas[i].end = end;
+}
+
+/* Another file may have its code there from now on, but not beside it. */
+void cf_calls_code_gone(Addr start, Addr end)
+{
+    Bool gone = False;
+    UInt i;
+
+    for (i = 0; i < n_code_areas;) {
+        const Addr from = code_areas[i].start, to = code_areas[i].end;
+
+        if (from >= end || to <= start) {
+            i++;
+            continue;
+        }
+        gone = True;
+        code_areas[i] = code_areas[--n_code_areas];
+        if (from < start)
+            cf_calls_code(from, start);
+        if (to > end)
+            cf_calls_code(end, to);
+    }
+    if (!gone)
+        return;
+    cf_heap_code_gone();
     put(CF_WIRE_GONE);
 }
 

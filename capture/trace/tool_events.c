@@ -17,7 +17,6 @@ extern VexControl vex_control;                     /* of all other */
 enum {
     COMM_BYTES = CF_WIRE_COMM,
     MAX_HEAP_AREAS = 1024,
-    MAX_CODE_AREAS = 1024,
     PUBLISH_BYTES = 8192,
 };
 
@@ -239,43 +238,6 @@ static const HChar *segment_name(const NSegment *s)
     return s->kind == SkShmC ? "[shm]" : "";
 }
 
-/* Where the code of files is mapped, of which call stacks may tell. */
-static struct {
-    Addr start, end;
-} code_areas[MAX_CODE_AREAS];
-static UInt n_code_areas;
-
-static void know_code(const NSegment *s)
-{
-    UInt i;
-
-    for (i = 0; i < n_code_areas; i++)
-        if (code_areas[i].start <= s->start && s->end < code_areas[i].end)
-            return;
-    if (n_code_areas == MAX_CODE_AREAS)
-        n_code_areas = 0;
-    code_areas[n_code_areas].start = s->start;
-    code_areas[n_code_areas++].end = s->end + 1;
-}
-
-/* Another file may have its code there from now on. */
-static void forget_code(Addr start, Addr end)
-{
-    Bool gone = False;
-    UInt i;
-
-    for (i = 0; i < n_code_areas;)
-        if (code_areas[i].start < end && start < code_areas[i].end) {
-            code_areas[i] = code_areas[--n_code_areas];
-            gone = True;
-        } else
-            i++;
-    if (!gone)
-        return;
-    cf_heap_code_gone();
-    cf_calls_code_gone();
-}
-
 /* Announces start..end as the segments in it are now. */
 static void emit_segments(Addr start, Addr end)
 {
@@ -289,7 +251,7 @@ static void emit_segments(Addr start, Addr end)
         if (stop > end || stop == 0)
             stop = end;
         if (s->kind == SkFileC && s->hasX)
-            know_code(s);
+            cf_calls_code(s->start, s->end + 1);
         if (client_segment(s))
             emit_map(start, stop, s->kind == SkFileC ? s : NULL, perms_of(s), segment_name(s));
         start = stop;
@@ -367,7 +329,7 @@ static void mapped(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle
     if (!announced)
         return;
     forget_heap(start, start + bytes);
-    forget_code(start, start + bytes);
+    cf_calls_code_gone(start, start + bytes);
     emit_segments(start, start + bytes);
 }
 
@@ -383,7 +345,7 @@ static void unmapped(Addr start, SizeT bytes)
     if (!announced)
         return;
     forget_heap(start, start + bytes);
-    forget_code(start, start + bytes);
+    cf_calls_code_gone(start, start + bytes);
     emit_unmap(start, start + bytes);
 }
 
@@ -393,7 +355,7 @@ static void moved(Addr from, Addr to, SizeT bytes)
     if (!announced)
         return;
     forget_heap(to, to + bytes);
-    forget_code(to, to + bytes);
+    cf_calls_code_gone(to, to + bytes);
     emit_segments(to, to + bytes);
 }
 
