@@ -90,30 +90,29 @@ static long client_configure(struct client *client, const struct cacheflow_confi
     return 0;
 }
 
-static long client_own(struct client *client)
+static bool is_of_another(const struct client *client)
 {
-    if (owner && owner != client)
-        return -EBUSY;
-    owner = client;
-    return 0;
+    return owner && owner != client;
 }
 
 static long client_snapshot(struct client *client, struct cacheflow_shot *shot)
 {
     const struct cacheflow_config *config = &client->config;
-    long error = client_own(client);
+    long error;
 
-    if (error)
-        return error;
+    if (is_of_another(client))
+        return -EBUSY;
     if (!(rams[config->ram].flags & CACHEFLOW_RAM_PRESENT))
         return -ENODEV;
     /* stop_machine() would do nothing there: then nothing is to be discarded either. */
     if (config->cpu != CACHEFLOW_CPU_ANY && !cpu_online(config->cpu))
         return -ENODEV;
     error = shutter_take(&buffer, backend, &rams[config->ram], config, last_number + 1, shot);
-    if (!error)
-        last_number++;
-    return error;
+    if (error)
+        return error;
+    owner = client;
+    last_number++;
+    return 0;
 }
 
 static long client_state(struct client *client, struct cacheflow_state *state)
@@ -135,11 +134,11 @@ static long client_state(struct client *client, struct cacheflow_state *state)
 
 static long client_discard(struct client *client)
 {
-    long error = client_own(client);
-
-    if (!error)
-        buffer_discard(&buffer);
-    return error;
+    if (is_of_another(client))
+        return -EBUSY;
+    owner = client;
+    buffer_discard(&buffer);
+    return 0;
 }
 
 static long device_ioctl(struct file *file, unsigned int command, unsigned long arg)

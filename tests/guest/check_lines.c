@@ -140,12 +140,13 @@ static uint32_t fill_buffer(int device, uint64_t first, struct cacheflow_shot *s
     return taken;
 }
 
-/* replace: a snapshot that the buffer is too small for does not cost the one before. Needs a buffer
-   for one without owners. */
+/* replace: a snapshot that the buffer is too small for does not cost the one before, nor does it make
+   who wanted it the owner of the buffer. Needs a buffer for one without owners. */
 void check_replace(int argc, char **argv)
 {
     (void)argc, (void)argv;
     int device = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_REPLACE);
+    int other = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE);
     struct cacheflow_config config = {.cpu = CACHEFLOW_CPU_ANY,
                                       .flags = CACHEFLOW_REPLACE | CACHEFLOW_RESOLVE};
     struct cacheflow_ram ram = geometry(device, CACHEFLOW_L2_TAG);
@@ -154,6 +155,10 @@ void check_replace(int argc, char **argv)
     struct cacheflow_state state;
 
     tags_fill(CACHEFLOW_L2_TAG, lines, random_lines(&ram, CACHEFLOW_L2_TAG, 8, lines), 1);
+    MUST(ioctl(other, CACHEFLOW_SNAPSHOT, &shot) < 0 && errno == ENOSPC, "there is room: %s",
+         strerror(errno));
+    MUST(ioctl(other, CACHEFLOW_STATE, &state) == 0 && state.flags == CACHEFLOW_STATE_FULL,
+         "what was refused has made an owner: flags 0x%x", state.flags);
     snapshot_take(device);
     struct snapshot kept = snapshot_take(device);
 
