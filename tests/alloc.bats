@@ -133,6 +133,24 @@ objects_of() {
     done
 }
 
+@test "dlclose() that only drops a reference: call stacks stay the same, they are not repeated" {
+    cat >closes.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(void)
+{
+    for (int i = 0; i < 100; i++) {
+        dlclose(dlopen(NULL, RTLD_NOW));
+        free(malloc(77));
+    }
+}
+END
+    gcc -O1 -fno-builtin -D_GNU_SOURCE -o closes closes.c -ldl
+    recorded -- ./closes
+    nothing_lost
+    awk -F, '$4 == "alloc" && $6 == 77' objects.csv | cut -d , -f 7 | uniq -c | awk '{ print $1 }' | same - <(echo 100)
+}
+
 @test "a signal handler that allocates amidst a record is let through; a child of clone() is itself" {
     plus_plus
     LD_PRELOAD=$P/bump.so "$P/stress" "$P/plugin.so" signals >without

@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,15 +209,34 @@ SHIM_EXPORT void *pvalloc(size_t bytes)
     return found() ? got(shim_next.pvalloc(bytes), bytes, calls, SHIM_CALLER) : NULL;
 }
 
-/* Other code may come to stand where this stood. No frame of what its destructors allocate is
-   ours. */
+static int get_unloaded(struct dl_phdr_info *info, size_t bytes, void *unloaded)
+{
+    (void)bytes;
+    *(unsigned long long *)unloaded = info->dlpi_subs;
+    return 1;
+}
+
+/* How many libraries the process has unloaded. */
+static unsigned long long unloaded_ever(void)
+{
+    unsigned long long unloaded = 0;
+
+    (void)dl_iterate_phdr(get_unloaded, &unloaded);
+    return unloaded;
+}
+
+/* Where it has unloaded something, and not only dropped a reference, other code may come to stand
+   there. No frame of what its destructors allocate is ours. */
 __attribute__((visibility("default"))) int dlclose(void *library)
 {
     int r = -1;
 
     if (found() && shim_next.dlclose) {
+        const unsigned long long before = unloaded_ever();
+
         r = shim_next.dlclose(library);
-        shim_rules_forget();
+        if (unloaded_ever() != before)
+            shim_rules_forget();
     }
     return r;
 }
