@@ -58,13 +58,11 @@ static void parse(struct fold *k, int argc, char **argv)
     };
 
     cf_sums_init(&k->sums, k->tool);
+    /* Flame graphs add up what they are of, and ratios have no sum. */
+    k->sums.words = CF_SUMS_ADDED CF_SUMS_MISSES;
     cf_options_read(k->tool, argc, argv, table);
     if (k->sums.count != 1)
         cf_die(k->tool, CF_EXIT_USAGE, "--value: a line of folded stacks has one value: give one");
-    if (cf_sums_has(&k->sums, CF_SUM_RATIO))
-        cf_die(k->tool, CF_EXIT_USAGE,
-               "--value ratio: flame graphs add up what they are of, and "
-               "ratios have no sum: give accesses or misses");
     cf_sums_check(&k->sums);
 }
 

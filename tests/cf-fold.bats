@@ -143,7 +143,7 @@ END
     run -2 --separate-stderr cf-fold --value accesses,bytes in.cf
     [[ $stderr == *'has one value'* ]]
     run -2 --separate-stderr cf-fold --value ratio in.cf
-    [[ $stderr == *'ratio: '* ]]
+    [[ $stderr == *"--value 'ratio': give one of accesses"* ]]
     run -2 --separate-stderr cf-fold --value '' in.cf
     run -2 --separate-stderr cf-fold --value nonsense in.cf
     [[ $stderr == *'give one of accesses'* ]]

@@ -186,6 +186,7 @@ END
 
 @test "every word that a list of values offers is taken" {
     local option word words
+    local -a more
     for option in --by --value --op --class; do
         words=$(cf-rank $option '?' 2>&1 </dev/null | sed -n 's/.*: give one of //p' | tr -d ,)
         [[ $(wc -w <<<"$words") -ge 5 ]] || fail "$option: $words"
@@ -193,10 +194,18 @@ END
             if [[ $option == --class ]]; then
                 run -0 cf-rank -q --value misses $option "$word" --by op "$STREAMS/full.cf"
             else
-                run cf-rank -q $option "$word" $([[ $word != set ]] || echo -m xeon-6230) "$STREAMS/full.cf"
+                more=()
+                [[ $word != set ]] || more=(-m xeon-6230)
+                [[ $word != gain ]] || more=(--by page)
+                run cf-rank -q $option "$word" "${more[@]}" "$STREAMS/full.cf"
                 [[ $status != 2 ]] || fail "$option $word: $output"
             fi
         done
+        [[ $option != --value || $words == *' gain' ]] || fail "$option: $words"
+    done
+    for word in $(cf-fold --value '?' 2>&1 | sed -n 's/.*: give one of //p' | tr -d ,); do
+        run cf-fold -q --value "$word" "$STREAMS/full.cf"
+        [[ $status != 2 ]] || fail "cf-fold --value $word: $output"
     done
 }
 

@@ -38,6 +38,14 @@ enum cf_sum_kind {
     CF_SUM_KINDS
 };
 
+/* The words that name them: as enum cf_sum_kind, up to the ratio; then, for the message, those of
+   levels and classes, which are found by themselves. */
+#define CF_SUMS_ADDED "accesses bytes loads stores misses hits cost fetches"
+#define CF_SUMS_RATIO " ratio"
+#define CF_SUMS_MISSES                                                                             \
+    " l1-misses l2-misses l3-misses l4-misses compulsory capacity conflict true_sharing "          \
+    "false_sharing allocator_conflict allocator_false_sharing unclassified"
+
 enum { CF_MOST_SUMS = 24 };
 
 struct cf_sum {
@@ -49,6 +57,7 @@ struct cf_sum {
 struct cf_sums {
     struct cf_tool *tool;
     struct cf_reader *reader;
+    const char *words; /* that --value offers; a further one at their end goes with no other */
     struct cf_sum list[CF_MOST_SUMS]; /* those that the user asked for, and what they are made of */
     unsigned shown, count;
     /* which they are, for CF_SUM_RATIO; by distance the second is hits */
@@ -71,7 +80,7 @@ struct cf_sums {
     int unstated;      /* of which sets distances are, is not stated */
 };
 
-/* As before any option: accesses. */
+/* As before any option: accesses, and all of the words above. */
 void cf_sums_init(struct cf_sums *s, struct cf_tool *t);
 
 /* Options that say what is added up; after all options cf_sums_check() exits with CF_EXIT_USAGE

@@ -13,13 +13,6 @@
 
 enum { MOST_LEVELS = 4 }; /* that have a word of their own */
 
-/* As enum cf_sum_kind up to CF_SUM_RATIO; then, for the message, those of levels and classes,
-   which are found by themselves. */
-static const char words[] = "accesses bytes loads stores misses hits cost fetches ratio "
-                            "l1-misses l2-misses l3-misses l4-misses compulsory capacity conflict "
-                            "true_sharing false_sharing allocator_conflict "
-                            "allocator_false_sharing unclassified";
-
 const char *cf_sum_name(const struct cf_sum *sum)
 {
     static const char *const name[] = {"accesses",    "bytes",        "loads",
@@ -52,11 +45,15 @@ int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind)
 
 void cf_sums_init(struct cf_sums *s, struct cf_tool *t)
 {
-    *s = (struct cf_sums){.tool = t, .list[0].kind = CF_SUM_ACCESSES, .shown = 1, .count = 1};
+    *s = (struct cf_sums){.tool = t,
+                          .words = CF_SUMS_ADDED CF_SUMS_RATIO CF_SUMS_MISSES,
+                          .list[0].kind = CF_SUM_ACCESSES,
+                          .shown = 1,
+                          .count = 1};
     memset(s->class + 1, 1, sizeof(s->class) - 1);
 }
 
-unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word)
+static unsigned pick(struct cf_sums *s, const char *option, const char *word, const char *words)
 {
     const unsigned class = cf_class_find(word);
     struct cf_sum sum = {.kind = CF_SUM_CLASS, .number = class};
@@ -67,6 +64,8 @@ unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word)
         sum = (struct cf_sum){.kind = CF_SUM_LEVEL, .number = (unsigned)(word[1] - '0')};
     else if (class == CF_CLASSES || class == CF_CLASS_NONE)
         sum = (struct cf_sum){.kind = cf_parse_word(s->tool, option, word, words)};
+    if (sum.kind >= CF_SUM_KINDS)
+        cf_die(s->tool, CF_EXIT_USAGE, "%s: %s goes with no other value", option, word);
     for (v = 0; v < s->count; v++)
         if (s->list[v].kind == sum.kind && s->list[v].number == sum.number)
             return v;
@@ -74,6 +73,11 @@ unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word)
         cf_die(s->tool, CF_EXIT_USAGE, "%s: more than %d values", option, CF_MOST_SUMS);
     s->list[s->count++] = sum;
     return v;
+}
+
+unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word)
+{
+    return pick(s, option, word, CF_SUMS_ADDED CF_SUMS_RATIO CF_SUMS_MISSES);
 }
 
 void cf_sums_values(const struct cf_tool *t, void *sums, const char *option, char *text)
@@ -84,7 +88,7 @@ void cf_sums_values(const struct cf_tool *t, void *sums, const char *option, cha
     (void)t;
     s->count = 0;
     for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
-        (void)cf_sums_pick(s, option, part);
+        (void)pick(s, option, part, s->words);
     s->shown = s->count;
 }
 

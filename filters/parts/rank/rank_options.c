@@ -217,6 +217,7 @@ void rank_options(struct rank *k, int argc, char **argv)
 
     *o = (struct options){.wss = 2, .output.sheet = {.width = 900, .height = 500}};
     cf_sums_init(&k->sums, k->tool);
+    k->sums.words = CF_SUMS_ADDED CF_SUMS_RATIO CF_SUMS_MISSES " gain";
     k->c =
         (struct cf_ranking){.tool = k->tool, .by[0] = CF_RANK_FUNCTION, .keys = 1, .line_size = 64};
     cf_options_read(k->tool, argc, argv, table);
