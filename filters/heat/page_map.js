@@ -89,8 +89,8 @@ const timed = !snapshots || map.period > 0, clock = (snapshots ? map.clock : map
 const axisTime = bin => !snapshots ? ticks(bin)
   : timed ? map.zero + (Number(start) + ticks(bin) - 1) * map.period : Number(start) + ticks(bin);
 
-const start = BigInt(map.start), ticks = bin => bin * map.width;
-const after = ticks => start + BigInt(Math.round(ticks)), time = bin => start + BigInt(bin) * BigInt(map.width);
+const start = BigInt(map.start), binTicks = BigInt(map.width), ticks = bin => bin * Number(binTicks);
+const after = ticks => start + BigInt(Math.round(ticks)), time = bin => start + BigInt(bin) * binTicks;
 
 // ---- state ----
 const full = {x0: 0, x1: Math.max(1, map.bins), y0: 0, y1: 1};

@@ -199,7 +199,7 @@ static void write_data(const void *what, FILE *out)
         cf_json_text(out, "clock", map->clock);
     }
     fprintf(out,
-            ",\"start\":\"%" PRIu64 "\",\"width\":%" PRIu64 ",\"bins\":%" PRIu32
+            ",\"start\":\"%" PRIu64 "\",\"width\":\"%" PRIu64 "\",\"bins\":%" PRIu32
             ",\"total\":%" PRIu64 ",\"peak\":%" PRIu64 ",\"rows\":%" PRIu32 ",\"cells\":%" PRIu64
             ",\"top\":%" PRIu32 ",\"linear\":%s,\n\"bands\":[",
             map->start, map->width, map->bins, map->total, map->peak, map->rows, map->cells,
