@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # cacheperf-fig10.awk - draws table3.csv as the paper's Fig. 10: for each program the processor time with
-# each way to record it at nearly its own speed, over that of the program alone, and their geometric means.
+# each way to record it at nearly its own speed, over that of the program alone, and their geometric means:
+# that of a way is over the programs that it recorded.
 function bar(x, value, mode) {
     printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"/>", x, y(value), WIDE, y(0) - y(value), colour[mode]
     printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.2f</text>\n", x + WIDE / 2, y(value) - 4, value
@@ -34,7 +35,10 @@ NR > 1 && $2 != "alone" && $2 != "trace" {
         program[++programs] = $1
     times[$1] = 1
     value[$1, $2] = $6
-    product[$2] += log($6 > 0 ? $6 : 1)
+    if ($6 > 0) {
+        logs[$2] += log($6)
+        count[$2]++
+    }
     top = $6 > top ? $6 : top
 }
 END {
@@ -55,7 +59,7 @@ END {
     for (p = 1; p <= programs; p++) {
         x = LEFT + (step - modes * WIDE) / 2 + (p - 1) * step
         for (m = 1; m <= modes; m++) {
-            v = p == programs ? exp(product[mode[m]] / (programs - 1)) : value[program[p], mode[m]]
+            v = p < programs ? value[program[p], mode[m]] : count[mode[m]] ? exp(logs[mode[m]] / count[mode[m]]) : 0
             if (v > 0)
                 bar(x + (m - 1) * WIDE, v, mode[m])
         }

@@ -36,6 +36,11 @@ judged() {
     done
 }
 
+@test "the picture of times: the mean of a mode is over the programs that have it" {
+    printf '%s\n' program a,objects,1,1,1,2 a,both,1,1,1,4 b,objects,1,1,1,8 | awk -f "$ROOT/pipelines/cacheperf-fig10.awk" |
+        sed -n 's/.*<rect.*<text.*>\([0-9.]*\)<.*/\1/p' | xargs | same - <(echo 2.00 4.00 8.00 4.00 4.00)
+}
+
 @test "the judge: right findings are found, in any order, with what else they name" {
     truth
     run -0 judged 0 'allocator_false_sharing,allocator,lib/demo.c:5,a; total' \
