@@ -207,6 +207,16 @@ picture() {
     cf-classify -q -m leon4-n2x --summary "$D/traces/two-threads.cf" | same - out/two-threads/classes.csv
 }
 
+@test "a trace that knows no functions: the tables that need them fail, and TABLES names the others" {
+    printf '%s\n' addr,op,size 0,load,8 64,load,8 0,store,8 | cf-capture csv -q -o import.cf
+    run -2 explore -j1 TRACES="$T/import.cf" OUT="$T/all"
+    has "has no column 'source'"
+    TABLES='curve.csv sweep.csv' run -0 explore TRACES="$T/import.cf"
+    [[ $(ls out/import | xargs) == 'curve.csv curve.png sweep.csv sweep.png' ]]
+    run -2 explore TRACES="$T/import.cf" TABLES=curve.csv
+    has 'was made with TABLES=curve.csv sweep.csv'
+}
+
 @test "a damaged trace fails, and leaves no result and no half of one" {
     mkdir bad
     head -c 20000 "$D/traces/cc1.cf" >bad/cut.cf
