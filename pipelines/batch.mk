@@ -55,10 +55,6 @@ $(if $(filter-out parallel slurm,$(LAUNCH))$(word 2,$(LAUNCH)),$(error LAUNCH is
 LIST := /dev/null
 $(foreach g,$(filter all files machines results tidy clean,$(MAKECMDGOALS)),$(error '$g' is for make -f the recipe: of a batch there are status and manifest))
 include $(SCRIPTS)stored.mk
-# as given, or by the recipe's own default
-MODELS := $(if $(LAUNCH),$(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -f $(RECIPE_FILE) TRACES=$(TRACES)/any.cf OUT=$(OUT) LIST=/dev/null \
-    $(foreach v,MACHINE MACHINES,$(if $(filter undefined,$(origin $v)),,$(call quoted,$v=$($v)))) machines 2>/dev/null))
-$(if $(filter host,$(MODELS)),$(error machine 'host' is another on each host: write a description, and give its file))
 $(foreach n,$(filter index.html manifest.csv,$(NAMES)),$(error a trace '$n.cf': the batch has a file of the name '$n' in OUT))
 
 export TRACES OUT RECIPE_FILE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST SCRIPTS
@@ -70,6 +66,10 @@ NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FI
 GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)) \
     $(foreach v,$(NAMED),$(if $(findstring environment,$(origin $v)),$v)))
 OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NAME
+# the machines that the recipe takes, as given or by its own default
+MODELS := $(if $(LAUNCH),$(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -f $(RECIPE_FILE) TRACES=$(TRACES)/any.cf OUT=$(OUT) LIST=/dev/null \
+    $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$(subst $$,$$$$,$($v)))) machines 2>/dev/null))
+$(if $(filter host,$(MODELS)),$(error machine 'host' is another on each host: write a description, and give its file))
 export BATCH_GIVEN := $(subst $(newline), ,$(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$($v))))
 export BATCH_FILES := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call named,$($v)))
 # how a worker is started on another machine; to its make a dollar sign is one of two

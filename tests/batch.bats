@@ -698,6 +698,9 @@ END
     sed 's/^BY .*/&\nMACHINE ?= host/' "$PAGES" >host.mk
     run -2 batch RECIPE="$T/host.mk" LAUNCH=parallel
     has "machine 'host' is another on each host"
+    sed 's/^BY .*/&\nTARGET ?= tegra-x1\nMACHINE ?= $(TARGET)/' "$PAGES" >target.mk
+    run -2 batch RECIPE="$T/target.mk" LAUNCH=parallel TARGET=host
+    has "machine 'host' is another on each host"
     run -2 batch RECIPE="$T/host.mk" LAUNCH=parallel HOSTS=none.invalid MACHINE=tegra-x1
     has_not "machine 'host'"
     rm -r out
