@@ -320,6 +320,14 @@ END
     run ! grep -q '@DATA@' page.html
 }
 
+@test "a small share has its digits in what is said of a picture, and is no 0.0 %" {
+    printf '%s\n' snapshot,time,mode,level,sets,ways 1,10,1,2,1024,16 >snapshots.csv
+    printf '%s\n' snapshot,level,set,way,pid 1,2,0,0,7 | stream small.cf -t line --clock cycles --with snapshot=snapshots.csv
+    run -0 cf-occupancy -q --html small.html --term small.cf
+    grep -qF 'on average 0.0061 % in use' small.html
+    has 'mean 0.0061 %, at most 0.0061 %'
+}
+
 @test "streams one after the other: snapshots go on" {
     small
     cat small.cf small.cf >two.cf

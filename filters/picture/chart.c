@@ -121,8 +121,10 @@ double cf_chart_mean_own(const struct cf_chart *c, unsigned panel, unsigned seri
 
 void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value)
 {
+    const double percent = c->whole ? 100 * value / (double)c->whole : 0;
+
     if (c->whole)
-        snprintf(out, size, "%.1f %%", 100 * value / (double)c->whole);
+        snprintf(out, size, percent > 0 && percent < 0.1 ? "%.2g %%" : "%.1f %%", percent);
     else
         cf_text_number(out, size, value);
 }

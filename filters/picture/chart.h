@@ -87,7 +87,7 @@ double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, 
 /* The same of all snapshots that are its own. */
 double cf_chart_mean_own(const struct cf_chart *c, unsigned panel, unsigned series, double *most);
 
-/* "12.3 %" of the whole, or "1.2 k". */
+/* "12.3 %" of the whole, of little "0.0012 %", or "1.2 k". */
 void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value);
 
 /* Of a struct cf_chart. 0, or -1 when `out` could not be written or memory is short. */
