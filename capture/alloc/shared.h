@@ -46,8 +46,7 @@ enum cfa_kind {
     CFA_FREE = 1,  /* what: address */
     CFA_ALLOC = 2, /* what: address; word 2: stack << CFA_SIZE_BITS | bytes */
     CFA_LARGE = 3, /* what: address; word 2: stack; word 3: bytes */
-    CFA_STACK =
-        4, /* what: stack | frames << 32 | age << 40; return addresses, the innermost first */
+    CFA_STACK = 4, /* what: stack | frames << 32 | age << 40; return addresses, innermost first */
 };
 
 #define CFA_WHAT ((1ULL << 56) - 1)

@@ -45,9 +45,9 @@ struct cf_chart {
     const uint32_t *snapshot; /* number of each point; or NULL, and then */
     const uint64_t *time;     /* of each snapshot, rising; NULL where it is not known */
     const char *unit;         /* of the times */
-    const uint8_t
-        *own; /* of series s at point p: own[s * points + p], whether that is a snapshot of its
-                           own, and not one of another series; NULL where all are */
+    /* Whether point p is a snapshot of series s itself, and not one of another's stream:
+       own[s * points + p]; NULL where all are. */
+    const uint8_t *own;
     const double *size;       /* of the cache at each point, in bytes, rising; on a log scale */
     const char *const *label; /* or the name of each point, such as a way, */
     const char *const *group; /* and of what it is of, such as a machine; NULL for none */
