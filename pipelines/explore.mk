@@ -9,7 +9,7 @@
 #   make -f pipelines/explore.mk TRACES=trace.cf       one trace
 #
 # MACHINES  machine descriptions; the first one is that of the rankings
-# TABLES    which are made, with their pictures                  [all]
+# TABLES    which are made, with their pictures, where the command line says so
 #
 # Source lines need the recorded program as it was, with debug information. A trace without columns source
 # and function, and without what they are found by (instructions and the mappings of their files), fails at
@@ -18,10 +18,10 @@
 
 TRACES   ?= samples
 MACHINES ?= raspberry-pi-4 xeon-6230 zynq-ultrascale
-TABLES   ?= curve.csv curve-by-op.csv curve-fetches.csv sweep.csv classes.csv lines.csv functions.csv
 
 include $(dir $(lastword $(MAKEFILE_LIST)))stored.mk
 
+TABLES  := curve.csv curve-by-op.csv curve-fetches.csv sweep.csv classes.csv lines.csv functions.csv
 RESULTS := $(TABLES) $(call pictures,$(TABLES))
 MACHINE := $(firstword $(MACHINES))
 of      := of the first level of $(MACHINE)

@@ -211,7 +211,7 @@ picture() {
     printf '%s\n' addr,op,size 0,load,8 64,load,8 0,store,8 | cf-capture csv -q -o import.cf
     run -2 explore -j1 TRACES="$T/import.cf" OUT="$T/all"
     has "has no column 'source'"
-    TABLES='curve.csv sweep.csv' run -0 explore TRACES="$T/import.cf"
+    run -0 explore TRACES="$T/import.cf" TABLES='curve.csv sweep.csv'
     [[ $(ls out/import | xargs) == 'curve.csv curve.png sweep.csv sweep.png' ]]
     run -2 explore TRACES="$T/import.cf" TABLES=curve.csv
     has 'was made with TABLES=curve.csv sweep.csv'
