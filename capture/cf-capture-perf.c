@@ -279,6 +279,9 @@ static void tell(const struct capture *k)
                 "%llu samples of page faults were left out: their instructions could not be read "
                 "or decoded",
                 (unsigned long long)s->undecoded);
+    if (s->long_cost)
+        cf_warn(k->tool, "%llu samples have a latency above 32 bits: their cost is 4294967295",
+                (unsigned long long)s->long_cost);
     if (cf_tasks_lacking(k->tasks, CF_TASKS_MEMORY))
         cf_warn(k->tool,
                 "%llu programs have no heap objects: they cannot reach what these are recorded in, "

@@ -139,6 +139,7 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
         s->undecoded += r->kind == CF_PERF_FAULTS;
         return 0;
     }
+    s->long_cost += s->latencies && r->latency > UINT32_MAX;
     if (both && row(s, r, &(struct cf_access){a.addr, a.size, CF_LOAD}, level, r->period,
                     CF_STAGE_COARSE) != 0)
         return -1;

@@ -26,6 +26,7 @@ struct cf_perf_rows {
     uint64_t truncated, collided; /* parts of a trace in which samples were lost */
     uint64_t placeless;           /* without address or operation */
     uint64_t undecoded;           /* faults of instructions that could not be read or decoded */
+    uint64_t long_cost;           /* whose latency is above 32 bits: their cost is UINT32_MAX */
     uint64_t observer;            /* of the library that records heap objects */
 };
 
