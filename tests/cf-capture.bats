@@ -135,6 +135,16 @@ zeta                                                ready: always'
 <prog>'
 }
 
+@test "a command line of 400 KB is recorded; one of 600 KB is refused before the program starts" {
+    local long
+    long=$(printf './%.0s' {1..500})
+    xargs -s 1000000 cf-capture-trace -q -o t.cf -- true <<<"$(yes "$long" | head -n 400)"
+    cf-cat --verify t.cf
+    run xargs -s 1000000 cf-capture-trace -q -o u.cf -- touch ran <<<"$(yes "$long" | head -n 600)"
+    has 'the header grew over 1 MiB'
+    [[ $status != 0 && ! -e ran && ! -e u.cf ]]
+}
+
 @test "no source: else snapshots, and it says why" {
     source_at x/bin trace 3 "no Valgrind"
     source_at x/bin snapshot 0 "ready: A57"
