@@ -866,6 +866,19 @@ page_rows() {
     run -2 cf-rank --by page --value gain --of mis,ses p.cf
 }
 
+@test "--value gain --picture: regions beyond the seventh have the colour of the others, whichever they are" {
+    local i name
+    for name in lib7 '[heap]' '[stack]'; do
+        { printf '%s\n' region,page,runtime_cycles,policy,k ,0,1000,1,0
+            for i in {0..6}; do echo "lib$i,0,$((800 + i)),3,0"; done
+            printf '%s,0,890,3,0\nlib8,0,891,3,0\n' "$name"; } | cf-capture csv -q --table page >p.cf
+        cf-rank -q --by page --value gain --picture p.svg p.cf >/dev/null
+        grep -o 'fill:rgb([^)]*)' p.svg | sort -u >"$name"
+        same lib7 "$name"
+    done
+    (($(wc -l <lib7) >= 8))
+}
+
 @test "--value gain: pages by what being cached alone gains, with its spread; the knee where no run says more" {
     printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 a,0,720,3,0 b,3,900,3,0 a,1,1000,3,0 | page_rows p.cf
     run -0 --separate-stderr cf-rank --by page --value gain p.cf

@@ -71,9 +71,10 @@ static unsigned region(struct regions *r, const char *name)
     i = i < last ? i : last;
     if (i == r->count) {
         r->name[i] = i == last ? "others" : name;
-        r->colour[i] = cf_series_colour(!strncmp(name, "[stack", 6)  ? 1
-                                        : !strncmp(name, "[heap", 5) ? 0
-                                                                     : i + 2);
+        r->colour[i] = cf_series_colour(i == last                     ? i + 2
+                                        : !strncmp(name, "[stack", 6) ? 1
+                                        : !strncmp(name, "[heap", 5)  ? 0
+                                                                      : i + 2);
         r->count++;
     }
     return i;
