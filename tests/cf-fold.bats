@@ -51,6 +51,39 @@ total() {
     LC_ALL=C sort -c <(sed 's/ [0-9]*$//' got)
 }
 
+@test "a child of fork that has ended before its rows come has the paths of its parent's calls" {
+    cat >forks.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void fill(size_t bytes)
+{
+    volatile char *p = malloc(bytes);
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = 1;
+    free((void *)p);
+}
+int main(void)
+{
+    fill(500);
+    if (!fork()) {
+        fill(700);
+        _exit(0);
+    }
+    wait(NULL);
+    fill(300);
+}
+END
+    command -v valgrind >/dev/null || skip "no Valgrind"
+    cc -O1 -g -o forks forks.c
+    cf-capture-trace -q --calls -o t.cf ./forks
+    local from
+    from=$(cf-cat --csv --table task --columns time,op t.cf | awk -F, '$2 == "begin" { t = $1 } END { print t + 1 }')
+    cf-cat --slice "$from-" t.cf | cf-resolve -q | cf-fold >got
+    cf-resolve -q t.cf | cf-cat --slice "$from-" | cf-fold | same - got
+    grep -q '^_start;.*;main;fill 10[0-9][0-9]$' got
+}
+
 @test "options that say what a miss is are cf-rank's" {
     recorded recursion
     cf-fold --value misses --level 1 r.cf >got

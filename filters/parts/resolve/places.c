@@ -278,18 +278,27 @@ void places_node(struct places *p, uint32_t pid, uint32_t id, uint32_t parent, u
     p->node[*at - 1] = (struct node){.pid = pid, .id = id, .parent = parent, .pc = pc};
 }
 
+/* At node 0, which is none, stands the parent of the process. */
+void places_child(struct places *p, uint32_t pid, uint32_t parent)
+{
+    uint64_t *at = cf_counts_at(p->node_at, pid, 0);
+
+    if (at)
+        *at = parent;
+    p->r->failed |= !at;
+}
+
 /* A forked process goes on with its parent's nodes, which are not sent again. */
 static struct node *node_find(const struct places *p, uint32_t pid, uint32_t id)
 {
-
     for (int i = 0; i < 16 && id; i++) {
         const uint64_t place = cf_counts_get(p->node_at, pid, id);
-        const struct space *at = place ? NULL : world_space(&p->r->ahead, pid);
+
         if (place)
             return &p->node[place - 1];
-        if (!at || !at->parent || at->parent == pid)
+        pid = (uint32_t)cf_counts_get(p->node_at, pid, 0);
+        if (!pid)
             break;
-        pid = at->parent;
     }
     return NULL;
 }

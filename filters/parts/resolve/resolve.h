@@ -227,6 +227,8 @@ void places_find_many(struct places *p, struct space *s, const uint64_t *pc, siz
 
 /* One row of table stack. */
 void places_node(struct places *p, uint32_t pid, uint32_t node, uint32_t parent, uint64_t pc);
+/* A process begins, of which that is the parent, also after both have ended. */
+void places_child(struct places *p, uint32_t pid, uint32_t parent);
 
 /* From now on, until places_free(): rows of nodes are written by us, each with its function and
    source line, and where `inlined` the functions that it was inlined into, before the first row

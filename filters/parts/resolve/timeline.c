@@ -202,6 +202,8 @@ static void take_tasks(struct timeline *t, const struct cf_frame *f)
         e->a = u32_at(parent, i);
         e->b = u32_at(tid, i);
         e->op = op[i];
+        if (e->op == CF_BEGIN && e->a)
+            places_child(t->places, e->pid, e->a);
     }
 }
 
