@@ -140,8 +140,8 @@ static uint32_t fill_buffer(int device, uint64_t first, struct cacheflow_shot *s
     return taken;
 }
 
-/* replace: a snapshot that the buffer is too small for does not cost the one before, nor does it make
-   who wanted it the owner of the buffer. Needs a buffer for one without owners. */
+/* replace: a snapshot that the buffer is too small for does not cost the one before, nor does it
+   make who wanted it the owner of the buffer. Needs a buffer for one without owners. */
 void check_replace(int argc, char **argv)
 {
     (void)argc, (void)argv;

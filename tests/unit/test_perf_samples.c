@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_perf_samples.c - what rows of cf-capture perf say of samples that no processor here delivers.
+ * test_perf_samples.c - what rows of cf-capture perf say of samples that no processor here
+ * delivers.
  */
 #define note note_loss /* tap.h has one, too */
 #include "capture/perf/samples.c"
