@@ -100,8 +100,6 @@ void cf_sums_check(struct cf_sums *s);
 /* The place of a sum, by its word, among those that are added up; appended where it is new. */
 unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word);
 
-int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind);
-
 /* Asks the reader for the columns, and makes room. */
 void cf_sums_begin(struct cf_sums *s, struct cf_reader *r);
 /* Fills value[] and some[] of a frame of accesses. 1 when it lacks what they need. */

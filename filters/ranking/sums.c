@@ -33,7 +33,7 @@ double cf_sums_ratio(const struct cf_sums *s, const uint64_t *sum)
     return accesses ? (double)sum[s->misses] / (double)accesses : NAN;
 }
 
-int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind)
+static int has(const struct cf_sums *s, enum cf_sum_kind kind)
 {
     for (unsigned v = 0; v < s->count; v++)
         if (s->list[v].kind == kind)
@@ -105,22 +105,22 @@ void cf_sums_classes(const struct cf_tool *t, void *sums, const char *option, ch
 void cf_sums_check(struct cf_sums *s)
 {
     struct cf_tool *t = s->tool;
-    const int ratio = cf_sums_has(s, CF_SUM_RATIO);
-    const int misses = ratio || cf_sums_has(s, CF_SUM_MISSES);
+    const int ratio = has(s, CF_SUM_RATIO);
+    const int misses = ratio || has(s, CF_SUM_MISSES);
 
     if (ratio) {
         s->misses = cf_sums_pick(s, "--value", "misses");
         s->accesses = cf_sums_pick(s, "--value", s->dist_given ? "hits" : "accesses");
     }
-    if (s->ops_given && (cf_sums_has(s, CF_SUM_LOADS) || cf_sums_has(s, CF_SUM_STORES)))
+    if (s->ops_given && (has(s, CF_SUM_LOADS) || has(s, CF_SUM_STORES)))
         cf_die(t, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
     if (s->dist_given + s->classes_given + s->level_given > 1)
         cf_die(t, CF_EXIT_USAGE, "of --level, --class and --dist only one can say what a miss is");
     if (s->classes_given && !misses)
         cf_die(t, CF_EXIT_USAGE, "--class goes with --value misses");
-    if (s->dist_given && !misses && !cf_sums_has(s, CF_SUM_HITS))
+    if (s->dist_given && !misses && !has(s, CF_SUM_HITS))
         cf_die(t, CF_EXIT_USAGE, "--dist goes with --value misses or hits");
-    if (s->level_given && !s->of_sets && !misses && !cf_sums_has(s, CF_SUM_HITS))
+    if (s->level_given && !s->of_sets && !misses && !has(s, CF_SUM_HITS))
         cf_die(t, CF_EXIT_USAGE, "--level goes with --value misses or hits");
     if (!s->ops_given)
         s->op[CF_LOAD] = s->op[CF_STORE] = 1;
@@ -140,20 +140,20 @@ void cf_sums_check(struct cf_sums *s)
 void cf_sums_begin(struct cf_sums *s, struct cf_reader *r)
 {
     unsigned *mixed = s->mixed;
-    const int misses = cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS);
-    const int classes = cf_sums_has(s, CF_SUM_CLASS), levels = cf_sums_has(s, CF_SUM_LEVEL);
-    const int ops = s->ops_given || cf_sums_has(s, CF_SUM_LOADS) || cf_sums_has(s, CF_SUM_STORES) ||
-                    cf_sums_has(s, CF_SUM_FETCHES);
+    const int misses = has(s, CF_SUM_MISSES) || has(s, CF_SUM_HITS);
+    const int classes = has(s, CF_SUM_CLASS), levels = has(s, CF_SUM_LEVEL);
+    const int ops =
+        s->ops_given || has(s, CF_SUM_LOADS) || has(s, CF_SUM_STORES) || has(s, CF_SUM_FETCHES);
 
     cf_reader_want(r, CF_ACCESS, CF_OP, ops ? CF_REQUIRED : CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
-    if (cf_sums_has(s, CF_SUM_BYTES))
+    if (has(s, CF_SUM_BYTES))
         cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_REQUIRED);
-    if (cf_sums_has(s, CF_SUM_COST)) {
+    if (has(s, CF_SUM_COST)) {
         *mixed++ = CF_COST;
         cf_reader_want(r, CF_ACCESS, CF_COST, CF_REQUIRED);
     }
-    if (cf_sums_has(s, CF_SUM_FETCHES))
+    if (has(s, CF_SUM_FETCHES))
         cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
     if (misses || levels) {
         if (levels || !s->dist_given) {
@@ -303,7 +303,7 @@ static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum
         if (!s->dist_given)
             return take_hits(s, f, value);
         none = take_distances(s, f, sum->kind == CF_SUM_HITS, value);
-        if (sum->kind == CF_SUM_MISSES || !cf_sums_has(s, CF_SUM_MISSES)) /* once */
+        if (sum->kind == CF_SUM_MISSES || !has(s, CF_SUM_MISSES)) /* once */
             s->no_dist += none;
         return 0;
     default:
@@ -452,10 +452,10 @@ void cf_sums_remarks(const struct cf_sums *s)
 
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
 {
-    const int misses = cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS);
+    const int misses = has(s, CF_SUM_MISSES) || has(s, CF_SUM_HITS);
     int some = 0;
 
-    if ((misses && !s->dist_given) || cf_sums_has(s, CF_SUM_LEVEL)) {
+    if ((misses && !s->dist_given) || has(s, CF_SUM_LEVEL)) {
         s->missed_by |= misses && !s->level_given ? cf_missed_by(f)
                         : cf_u8(f, CF_HIT)        ? CF_MISSED_HIT
                         : cf_u8(f, CF_LEVEL)      ? CF_MISSED_LEVEL
