@@ -38,15 +38,10 @@ void cf_calls_code(Addr start, Addr end)
     for (i = 0; i < n_code_areas; i++)
         if (code_areas[i].start <= start && end <= code_areas[i].end)
             return;
-    if (i < MAX_CODE_AREAS) {
-        n_code_areas++;
-    } else { /* no room: the last one is taken to be as long */
-        i--;
-        start = start < code_areas[i].start ? start : code_areas[i].start;
-        end = end > code_areas[i].end ? end : code_areas[i].end;
-    }
-    code_areas[i].start = start;
-    code_areas[i].end = end;
+    if (n_code_areas == MAX_CODE_AREAS)
+        n_code_areas = 0;
+    code_areas[n_code_areas].start = start;
+    code_areas[n_code_areas++].end = end;
 }
 
 /* Another file may have its code there from now on, but not beside it. */
