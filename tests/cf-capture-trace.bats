@@ -727,6 +727,26 @@ END
     done
 }
 
+@test "more mappings of code than are kept in mind, each replaced in part: the program goes on" {
+    cat >many.c <<'END'
+#include <fcntl.h>
+#include <sys/mman.h>
+int main(void)
+{
+    int fd = open("/proc/self/exe", O_RDONLY);
+    for (unsigned long i = 0; i < 2000; i++) { /* of three pages the middle one goes */
+        char *at = (char *)0x30000000 + i * 0x4000;
+        if (mmap(at, 0x3000, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0) != at ||
+            (i % 2 && mmap(at - 0x3000, 0x1000, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED))
+            return 1;
+    }
+    return 0;
+}
+END
+    cc -O1 -o many many.c
+    timeout 120 cf-capture-trace -q -o t.cf ./many
+}
+
 @test "pvalloc: whole pages, as by itself" {
     cc -O1 -g -x c -o paged - <<'END'
 #include <malloc.h>
