@@ -23,13 +23,14 @@
 # WAIT      for slurm: 0 submits and ends; `status` and index.html tell what came of it  [1]
 # MANIFEST  a manifest that came with the traces; what is not as it says is refused      [none]
 #
-# Other variables on the command line are the recipe's, and so are those of the environment that it sets
-# with ?=. On other machines TRACES, OUT, the programs
-# and this file have the same paths: a file system that all share.
+# Other variables on the command line are the recipe's, and so are those of the environment that it
+# sets with ?=. On other machines TRACES, OUT, the programs and this file have the same paths: a file
+# system that all share.
 #
 # A trace that was changed since its results were begun is refused, as is one that MANIFEST does not know;
 # the others are made; what MANIFEST knows and is not there is absent. Results are made anew when the
-# recipe's file, one that it includes, its variables, a file outside of OUT that one of them names, or the version of the programs has changed. Exit status: 0 when all results are whole.
+# recipe's file, one that it includes, its variables, a file outside of OUT that one of them names, or
+# the version of the programs has changed. Exit status: 0 when all results are whole.
 
 SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 RECIPE   ?= $(or $(shell cat '$(OUT)/.batch/recipe' 2>/dev/null),explore)

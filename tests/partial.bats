@@ -920,7 +920,7 @@ sleeps() {
         /threads.cf/ && !($1 in reads) { reads[$1]; total++; most = ++now > most ? now : most }
         /exited with/ && $1 in reads { now-- }
         END { print total, most }' calls) == "4 2" ]]
-    # one that is killed lets the next begin, which sees that nobody wants its result
+    # one that is killed lets the next begin: nobody waits for ever
     run -3 --separate-stderr strace -qq -f -o calls -e trace=write,writev \
         -e inject=write,writev:signal=KILL:when=2 cf-rank -j 2 --by op "${files[@]}"
     is ""

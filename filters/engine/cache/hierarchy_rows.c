@@ -116,7 +116,7 @@ take_kind(struct apart *a, const unsigned kind, uint32_t n, uint64_t those, cons
         addrs[n] = addr[i];
         sizes[n] = size ? size[i] : 1;
         rows[n] = i;
-        if (kind == KIND_DATA) /* of fetches it stands there */
+        if (kind == KIND_DATA) /* those of fetches are loads from the beginning */
             ops[n] = op[i];
     }
     return n;
