@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         bins_finish(h.bins);
     if (!h.bins && !h.tool.status && !h.partial.asked) /* names that only a stream could know */
         cf_fail(&h.tool, CF_EXIT_INPUT,
-                "--table '%s': the input has no such table: cf-cat --info lists those it has",
+                "--table '%s': the input has no such rows: cf-cat --info lists those it has",
                 h.o.table);
     if (h.partial.asked)
         histogram_write(&h);

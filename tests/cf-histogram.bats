@@ -216,7 +216,7 @@ free,6,1,1.000000,1.000000"
     has ", addr" "$stderr"
     [[ -z $output ]]
     run -1 cf-histogram --table horses --column addr a.cf
-    is "cf-histogram: --table 'horses': the input has no such table: cf-cat --info lists those it has"
+    is "cf-histogram: --table 'horses': the input has no such rows: cf-cat --info lists those it has"
 }
 
 @test "a column that is missing: status 1, and the program that adds it is named" {
