@@ -242,9 +242,10 @@ static void tell_fine(const struct capture *k)
     if (k->o.fine.most)
         cf_warn(k->tool,
                 "breakpoints on %llu instructions: %llu saw all accesses that were asked for, %llu "
-                "ended early on one set, %llu expired; %llu accesses",
+                "ended early on one set, %llu expired, %llu at the end; %llu accesses",
                 (unsigned long long)c.installed, (unsigned long long)c.full,
                 (unsigned long long)c.early, (unsigned long long)c.expired,
+                (unsigned long long)(c.installed - c.full - c.early - c.expired),
                 (unsigned long long)c.accesses);
 }
 

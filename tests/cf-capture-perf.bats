@@ -205,6 +205,10 @@ END
     breakpoints
     run -0 cf-capture-perf -q --coarse "$D/earlier.cf" --expire 70 -o t.cf -- true
     is "cf-capture-perf: no breakpoint saw an access: the program ended before, or runs nothing of what missed in $D/earlier.cf, or only in threads that end within 10 ms: let it run longer, or give a shorter --expire (70 ms)"
+    # an instruction that no program has is given up, but no breakpoint expired
+    run -0 cf-capture-perf --coarse "$D/earlier.cf" --expire 20 -o t.cf -- sleep 0.3
+    [[ $output =~ on\ ([0-9]+)\ instructions:\ 0\ saw.*,\ 0\ ended.*,\ ([0-9]+)\ expired,\ ([0-9]+)\ at\ the\ end ]]
+    ((BASH_REMATCH[2] <= BASH_REMATCH[1] && BASH_REMATCH[2] + BASH_REMATCH[3] == BASH_REMATCH[1]))
 }
 
 @test "a program that cannot begin: status 3, and an earlier output stays" {

@@ -368,11 +368,13 @@ store,8192,128,1,,,,"
 
 @test "--picture and --html: the summary says of what caches and accesses the curve is, and of a sample" {
     summary() { cf-distance -q "$@" trace.cf | cf-mrc -q --html page.html >/dev/null && grep -o '"summary":"[^"]*"' page.html; }
-    awk 'BEGIN { print "time,addr,op,size"; for (i = 0; i < 3000; i++) printf "%d,%d,%s,8\n", i, i * 64 % 12800, i % 9 ? "load" : "ifetch" }' | stream trace.cf
+    awk 'BEGIN { print "time,tid,addr,op,size"; for (i = 0; i < 3000; i++) printf "%d,%d,%d,%s,8\n", i, i % 2, i * 64 % 12800, i % 9 ? "load" : "ifetch" }' | stream trace.cf
     run -0 summary
     is '"summary":"LRU caches of lines of 64 bytes"'
     run -0 summary --sets 16 --for unified
     is '"summary":"LRU caches of 16 sets and lines of 64 bytes; accesses: unified"'
+    run -0 summary --per thread --for unified
+    is '"summary":"LRU caches of lines of 64 bytes; one for each thread; accesses: unified"'
     run -0 summary --for fetches --line-size 32
     is '"summary":"LRU caches of lines of 32 bytes; accesses: fetches"'
     run -0 summary --rate 0.5

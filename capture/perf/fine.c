@@ -264,7 +264,7 @@ static void leave(struct cf_fine *f, uint64_t *why)
 
 static void left(struct cf_fine *f, uint64_t now)
 {
-    ++*f->why;
+    *f->why += f->set_once || f->why == &f->census.unsuitable;
     /* A place of a file that has not run may belong to a later phase. */
     if (f->why == &f->census.expired && f->now.file && !f->seen &&
         cf_fine_place(f, f->now.file, f->now.build, f->now.at, f->now.misses) != 0)

@@ -151,17 +151,19 @@ static unsigned find_signs(const struct cf_machine *machine, struct cf_chart_sig
 /* Of which caches and distances the curves are. */
 static void describe(const struct mrc *m, size_t given, unsigned series, char *out, size_t size)
 {
-    char sets[40] = "", of[80] = "", some[64] = "";
+    char sets[40] = "", of[80] = "", per[80] = "", some[64] = "";
 
     if (m->sets > 1)
         snprintf(sets, sizeof sets, "%llu sets and ", (unsigned long long)m->sets);
     if (m->of[0] && strcmp(m->of[0], "data") != 0)
         snprintf(of, sizeof of, "; accesses: %.60s", m->of[0]);
+    if (m->of[1] && strcmp(m->of[1], "all") != 0)
+        snprintf(per, sizeof per, "; one for each %.60s", m->of[1]);
     if (given > series)
         snprintf(some, sizeof some, "; the %u of %zu with most accesses", series, given);
-    snprintf(out, size, "LRU caches of %slines of %llu bytes%s%s%s%s", sets,
-             (unsigned long long)m->line_size, of, m->sampled ? "; estimated of sampled lines" : "",
-             given ? "" : "; no accesses", some);
+    snprintf(out, size, "LRU caches of %slines of %llu bytes%s%s%s%s%s", sets,
+             (unsigned long long)m->line_size, per, of,
+             m->sampled ? "; estimated of sampled lines" : "", given ? "" : "; no accesses", some);
 }
 
 /* A line for each of the groups with most accesses, and the caches of a machine. `line` is by the
