@@ -117,9 +117,12 @@ objects_of() {
 
 # bats test_tags=slow
 @test "objects whose stack has no room in table stack are counted as those whose stack is not known" {
-    recorded -d 64 -- "$P/deep" 170000
-    [[ $(value nodes) = 4194304 && $(value lost) = 0 ]]
     local n
+    for n in {1..5}; do # until the machine was not so busy that the capture came too late
+        recorded -d 64 -- "$P/deep" 170000
+        [[ $(value lost) != 0 ]] || break
+    done
+    [[ $(value nodes) = 4194304 && $(value lost) = 0 ]]
     n=$(awk -F, '$4 == "alloc" && $7 == 0' objects.csv | wc -l)
     ((n > 1000))
     [[ $(value unknown) = "$n" ]]
