@@ -92,7 +92,7 @@ parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin% 
 
 # What is installed as libcf, and what its own programs need beside.
 LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stream/*.c)
-LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
+LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c formats/together/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)

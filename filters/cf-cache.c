@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "filters/parts/cache/cache_parts.h"
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_processes.h"
 #include "formats/program/cf_rows.h"
 
 static const char usage[] =

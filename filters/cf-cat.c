@@ -10,7 +10,7 @@
 #include <stdio_ext.h>
 
 #include "filters/parts/cat/cat.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 

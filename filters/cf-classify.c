@@ -11,7 +11,7 @@
 #include "filters/parts/classify/classify.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"

@@ -16,7 +16,7 @@
 
 #include "filters/ranking/ranking.h"
 #include "formats/base/cf_text.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 static const char usage[] =
     "Usage: cf-fold [OPTION]... [FILE]...\n"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "filters/parts/merge/merge.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =

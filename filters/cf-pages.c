@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "filters/parts/pages/pages.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =

@@ -21,7 +21,7 @@
 #include "filters/parts/resolve/columns.h"
 #include "formats/stream/cf.h"
 #include "formats/program/cf_options.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-resolve [OPTION]... [FILE]...\n"

@@ -15,9 +15,9 @@
 
 #include "filters/engine/sample/sampler.h"
 #include "filters/parts/sample/kept.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_options.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-sample -m MACHINE [OPTION]... [FILE]...\n"

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_options.h"
 #include "filters/engine/rows/gather.h"
 #include "filters/parts/select/conditions.h"

@@ -18,8 +18,8 @@
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
-#include "formats/program/cf_partial.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_partial.h"
+#include "formats/together/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-sweep [OPTION]... [FILE]...\n"

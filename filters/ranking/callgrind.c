@@ -20,7 +20,7 @@
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_strings.h"
 #include "formats/base/cf_text.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 /* An event, the value of cf-rank that it is, and the columns of which the stream has one. */
 static const struct event {

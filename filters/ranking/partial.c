@@ -11,7 +11,7 @@
 
 #include "filters/ranking/ranking.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 /* What a row is, in cf-stream(5), "Partial results". */
 enum { ENTRY_KEY = 1, ENTRY_NAME = 2, ENTRY_OBJECT = 3, ENTRY_PROCESSES = 4, ENTRY_UNKNOWN = 5 };

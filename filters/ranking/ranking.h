@@ -14,8 +14,8 @@
 
 #include "formats/stream/cf.h"
 #include "formats/program/cf_options.h"
-#include "formats/program/cf_partial.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_partial.h"
+#include "formats/together/cf_processes.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/rows/counts.h"

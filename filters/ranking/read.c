@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "filters/ranking/ranking.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
 {

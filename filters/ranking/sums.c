@@ -9,7 +9,7 @@
 
 #include "filters/ranking/ranking.h"
 #include "formats/base/cf_number.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 enum { MOST_LEVELS = 4 }; /* that have a word of their own */
 

@@ -13,7 +13,7 @@
 #define ANNOTATE_H
 
 #include "formats/stream/cf.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/picture/output.h"

@@ -18,7 +18,7 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/snapshot/frames.h"
 #include "filters/engine/cache/hierarchy.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_partial.h"
 
 /* ---- levels.c; all exit where an option does not fit the machine ---- */
 

@@ -6,7 +6,7 @@
 
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 static const char *const prefetchers[] = {"none", "next-line", "stride"};
 

@@ -21,8 +21,8 @@
 #include "filters/engine/cache/hierarchy_chunk.h"
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_pool.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_pool.h"
+#include "formats/together/cf_processes.h"
 
 /* Rows of a chunk. What is not settled are at most the lines of the first levels, and should cost
    little. */

@@ -20,7 +20,7 @@
 #include "filters/engine/cache/hierarchy_chunk.h"
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 enum {
     KINDS = 2,

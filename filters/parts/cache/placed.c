@@ -11,7 +11,7 @@
 
 #include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 struct placed {
     struct cf_tool *tool;

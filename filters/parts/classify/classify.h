@@ -13,8 +13,8 @@
 #include "filters/picture/output.h"
 #include "formats/stream/cf.h"
 #include "formats/machine/cf_machine.h"
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
 enum { MOST_MACHINES = 16 };

@@ -15,7 +15,7 @@
 #include "filters/parts/classify/hill.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 struct machine {
     struct hill_joined *all;

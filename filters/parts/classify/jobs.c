@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "filters/parts/classify/classify.h"
-#include "formats/program/cf_pool.h"
+#include "formats/together/cf_pool.h"
 
 enum {
     RING = 32,           /* jobs: the threads have work while a frame is unpacked */

@@ -17,7 +17,7 @@
 #include "filters/engine/rows/gather.h"
 #include "filters/parts/classify/classify.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 struct cacheperf {
     struct classify *c;

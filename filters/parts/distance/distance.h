@@ -10,8 +10,8 @@
 #include "filters/engine/distance/stack_join.h"
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/groups.h"
-#include "formats/program/cf_partial.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_partial.h"
+#include "formats/together/cf_processes.h"
 
 enum per { PER_ALL, PER_PROCESS, PER_THREAD };
 

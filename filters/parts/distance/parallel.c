@@ -17,7 +17,7 @@
 
 #include "filters/parts/distance/distance.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_pool.h"
+#include "formats/together/cf_pool.h"
 
 enum {
     LEAST = 1 << 21, /* rows of a part */

@@ -5,9 +5,9 @@
 #ifndef CF_HEATMAP_ROWS_H
 #define CF_HEATMAP_ROWS_H
 
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_partial.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_partial.h"
+#include "formats/together/cf_processes.h"
 #include "formats/program/cf_tool.h"
 #include "filters/heat/heat.h"
 #include "filters/picture/output.h"

@@ -8,8 +8,8 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/parts/latency/retime.h"
 #include "formats/program/cf_aside.h"
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_partial.h"
 
 struct sum {
     uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */

@@ -7,8 +7,8 @@
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/latency/retime.h"
 #include "formats/base/cf_number.h"
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_processes.h"
 
 /* Rows of a frame that waits. */
 struct held {

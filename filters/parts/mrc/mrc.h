@@ -4,8 +4,8 @@
 #define MRC_H
 
 #include "formats/stream/cf.h"
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/distance/curve.h"

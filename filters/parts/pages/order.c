@@ -6,7 +6,7 @@
 
 #include "filters/parts/pages/pages.h"
 #include "filters/ranking/profile.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 static int by_name(const void *x, const void *y, void *names)
 {

@@ -6,7 +6,7 @@
 #include "filters/engine/pages/pages.h"
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/counts.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 #include "formats/program/cf_tool.h"
 #include "formats/stream/cf.h"
 

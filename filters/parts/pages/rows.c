@@ -10,7 +10,7 @@
 
 #include "filters/parts/pages/pages.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 enum { LATELY_BITS = 11, LATELY = 1 << LATELY_BITS };
 

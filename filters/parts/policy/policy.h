@@ -15,7 +15,7 @@
 #include "filters/engine/replacement/candidates.h"
 #include "filters/engine/snapshot/tags.h"
 #include "filters/picture/output.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 enum { LINES_MOST = 1024, ROUNDS_MOST = 1024 };

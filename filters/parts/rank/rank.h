@@ -5,8 +5,8 @@
 
 #include "formats/stream/cf.h"
 #include "formats/base/cf_text.h"
-#include "formats/program/cf_made.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_made.h"
+#include "formats/together/cf_partial.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/picture/chart.h"

@@ -21,7 +21,7 @@
 #include "filters/ranking/condense.h"
 #include "filters/ranking/sources.h"
 #include "formats/machine/cf_machine.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 struct findings_options {

@@ -7,7 +7,7 @@
 #include "filters/parts/report/lost.h"
 #include "formats/base/cf_number.h"
 #include "formats/base/cf_text.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_partial.h"
 
 void lost_want(struct cf_reader *r)
 {

@@ -14,7 +14,7 @@
 #include "filters/engine/rows/turns.h"
 #include "filters/parts/report/page.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 struct look {
     struct page *p;

@@ -5,7 +5,7 @@
 
 #include "formats/stream/cf.h"
 #include "formats/machine/cf_machine.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 struct report_options {

@@ -2,7 +2,7 @@
 /* cf_partial_rows.c - writing the rows of a partial result (see cf_partial.h). */
 #include <string.h>
 
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_partial.h"
 
 enum { BATCH_ROWS = 1024 };
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "formats/program/cf_processes.h"
+#include "formats/together/cf_processes.h"
 
 /* `rows` is above 0. */
 static int all_are(const uint32_t *id, uint32_t rows, uint32_t value)

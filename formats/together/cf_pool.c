@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "formats/program/cf_pool.h"
+#include "formats/together/cf_pool.h"
 
 struct place {
     void *job;

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_partial.h"
 
 /* Rows of accesses that a part has at least where there are several a process: to join parts costs
    something for each key of each of them. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_partial.h"
 
 /* The command at a place of the chain, from 0, up to the end of its line; NULL where none is. */
 static const char *command_at(const struct cf_header *h, uint64_t place)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/program/cf_partial.h"
+#include "formats/together/cf_partial.h"
 
 enum {
     ENTRY_KIND = 255, /* a row of ours: how the part fits, and the table that it lacks or 0 */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_made.h"
+#include "formats/together/cf_made.h"
 
 /* Stage is of the machine of level: one program adds both. */
 static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST, CF_LEVEL};
