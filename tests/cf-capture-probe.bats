@@ -623,6 +623,13 @@ more_patterns_of_data() { # as it
     ! grep -q 'ways.code\|latency.code' rows || fail "both distances show the same, and it was not seen"
 }
 
+@test "a cache of decoded instructions is not told as the first level for instructions" {
+    "$B/test/walk_patterns" decoded >rows
+    grep -qx 'L1 49152 64' rows
+    grep -qx 'latency.code 12288 0 3' rows
+    ! grep -q '^\(size\|associativity\).code' rows || fail "$(grep -m 1 '^\(size\|associativity\).code' rows)"
+}
+
 @test "the program itself, recorded: its windows are read from line to line, and nothing else of its buffer" {
     in_emulation "Valgrind does not run"
     ! sanitized || skip "Valgrind runs no program that is built with the sanitizers"

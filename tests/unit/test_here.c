@@ -163,6 +163,13 @@ static void code(const struct cf_bench *b)
         return;
     }
     ok(status == 0 && m.accesses == 2 * NODES, "jumps along all nodes end where they should");
+    ok(b->run(
+           b->self,
+           &(struct cf_visit){
+               .offset = offset, .count = NODES, .rounds = 2, .level = 1, .code = 16, .single = 1},
+           &m) == 0 &&
+           m.accesses == 2 * NODES,
+       "and so do those behind other instructions that do nothing");
     is_u64(visit(b, offset, NODES, &m), 0, "and the buffer holds data again");
 }
 

@@ -7,7 +7,9 @@
  * or written as jumps, and walked twice around, and the program ends: to be recorded, and compared
  * with what the experiment says. Prints where the buffer begins, at a multiple of 16 MiB.
  * With none of both it goes to the end and prints what was found, and how many rows there are of
- * lines a way apart in a level whose size the ways divide, and in one whose they do not.
+ * lines a way apart in a level whose size the ways divide, and in one whose they do not. With
+ * "decoded" alone a cache of decoded instructions serves the fetches, which holds three lines of a
+ * set, of instructions of which no two are decoded as one a single line.
  *
  * It needs neither counters nor a clock, so that it runs in emulation of another processor as well.
  */
@@ -39,6 +41,7 @@ static struct {
     unsigned char *buffer;
     unsigned visits, wanted; /* so far; the one that is walked, 0: not known yet */
     unsigned of_index;
+    int decoded;
 } w;
 
 static __attribute__((noinline)) void walk(const struct cf_visit *v)
@@ -53,7 +56,7 @@ static __attribute__((noinline)) void walk(const struct cf_visit *v)
         (void)cf_chain_walk(w.buffer + v->offset[0], (uint64_t)ROUNDS * v->count);
         exit(0);
     }
-    if (cf_chain_code(w.buffer, v->offset, v->count, v->code) != 0)
+    if (cf_chain_code(w.buffer, v->offset, v->count, v->code, v->single) != 0)
         exit(77);
     cf_chain_list(target, w.buffer, v->offset, v->count, ROUNDS, &seed);
     cf_chain_go(target);
@@ -64,7 +67,7 @@ static __attribute__((noinline)) void walk(const struct cf_visit *v)
 static uint64_t time_of(const struct cf_visit *v)
 {
     static unsigned char seen[SIZE / LINE];
-    const uint32_t ways = v->code ? 16 : 12;
+    const uint32_t ways = !v->code ? 12 : !w.decoded ? 16 : v->single ? 1 : 3;
     uint32_t lines[SETS] = {0};
     uint64_t time = 0;
 
@@ -162,6 +165,7 @@ int main(int argc, char **argv)
     if (mapped == MAP_FAILED)
         return 77;
     w.buffer = (unsigned char *)(((uintptr_t)mapped + ALIGN - 1) / ALIGN * ALIGN);
+    w.decoded = argc == 2;
     if (argc == 3) {
         w.experiment = argv[1];
         w.parameter = strtoull(argv[2], NULL, 10);

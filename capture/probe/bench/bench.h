@@ -24,6 +24,7 @@ struct cf_visit {
     uint32_t *each;        /* to time each access by itself: ticks of those measured; else NULL */
     uint64_t limit;        /* not 0: to time each, too; those that take more ticks are misses */
     unsigned char code;    /* instructions: jumps from node to node; bytes of one, at least 16 */
+    unsigned char single;  /* those of which no two are decoded as one */
     unsigned char fresh;   /* nodes that the bench itself writes leave all caches after that */
     unsigned char again;   /* the nodes are linked as the visit before left them, and not touched */
     unsigned cpu; /* 0: the CPU that the bench has chosen, else 1 + the number of another */

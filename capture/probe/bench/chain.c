@@ -3,7 +3,7 @@
  * chain.c - the instructions of chains.
  *
  * Sources: clflush, Intel SDM, volume 2; DC CIVAC, which Linux lets programs execute (arm64,
- * SCTLR_EL1.UCI), and LDR, BR and NOP, Arm DDI 0487, C5.3 and C6.2; JMP r/m64, Intel SDM, volume 2.
+ * SCTLR_EL1.UCI), and LDR, BR and NOP, Arm DDI 0487, C5.3 and C6.2; JMP r/m64 and CLC, Intel SDM, volume 2.
  */
 #include <string.h>
 #if defined(__x86_64__)
@@ -102,17 +102,19 @@ int cf_chain_flush(const unsigned char *from, uint64_t bytes)
 
 /* No-operations, then: take the next target, go there. */
 #if defined(__x86_64__)
-static const unsigned char jump[] = {0x48, 0x8b, 0x07,       /* mov (%rdi), %rax */
-                                     0x48, 0x83, 0xc7, 0x08, /* add $8, %rdi */
-                                     0xff, 0xe0};            /* jmp *%rax */
-static const unsigned char nothing[] = {0x90};
+static const unsigned char jump[] = {0x48, 0x8b, 0x07,                 /* mov (%rdi), %rax */
+                                     0x48, 0x83, 0xc7, 0x08,           /* add $8, %rdi */
+                                     0xff, 0xe0};                      /* jmp *%rax */
+static const unsigned char nothing[] = {0x90}, one_nothing[] = {0xf8}; /* clc */
 #elif defined(__aarch64__)
 static const unsigned char jump[] = {0x01, 0x84, 0x40, 0xf8,  /* ldr x1, [x0], #8 */
                                      0x20, 0x00, 0x1f, 0xd6}; /* br x1 */
 static const unsigned char nothing[] = {0x1f, 0x20, 0x03, 0xd5};
+#define one_nothing nothing
 #endif
 
-int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, unsigned bytes)
+int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, unsigned bytes,
+                  int single)
 {
 #if defined(__x86_64__) || defined(__aarch64__)
     const unsigned fill = (bytes - (unsigned)sizeof jump) / sizeof nothing * sizeof nothing;
@@ -121,13 +123,13 @@ int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, u
         unsigned char *at = base + offset[i];
 
         for (unsigned k = 0; k < fill; k += sizeof nothing)
-            memcpy(at + k, nothing, sizeof nothing);
+            memcpy(at + k, single ? one_nothing : nothing, sizeof nothing);
         memcpy(at + fill, jump, sizeof jump);
         __builtin___clear_cache((char *)at, (char *)at + bytes);
     }
     return 0;
 #else
-    (void)base, (void)offset, (void)count, (void)bytes;
+    (void)base, (void)offset, (void)count, (void)bytes, (void)single;
     return -1;
 #endif
 }

@@ -27,8 +27,10 @@ void *cf_chain_time(void *node, uint64_t steps, struct cf_chain_times *t);
 int cf_chain_flush(const unsigned char *from, uint64_t bytes);
 
 /* Instructions in place of pointers: each node, of so many bytes, at least 16, ends with a jump to
-   the next target of a list. -1 where this processor's are not known. */
-int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, unsigned bytes);
+   the next target of a list. What stands before it does nothing; where `single`, no two of it are
+   decoded as one. -1 where this processor's are not known. */
+int cf_chain_code(unsigned char *base, const uint64_t *offset, uint32_t count, unsigned bytes,
+                  int single);
 /* A list of so many rounds, each in another order, and of one target more, which ends it. */
 void cf_chain_list(const unsigned char **target, const unsigned char *base, const uint64_t *offset,
                    uint32_t count, uint32_t rounds, uint64_t *seed);

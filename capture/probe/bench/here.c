@@ -124,7 +124,7 @@ static int prepare(struct cf_here *h, const struct cf_visit *v)
         cf_chain_link(h->buffer.base, v->offset, v->count);
         return 0;
     }
-    if (cf_chain_code(h->buffer.base, v->offset, v->count, v->code) != 0) {
+    if (cf_chain_code(h->buffer.base, v->offset, v->count, v->code, v->single) != 0) {
         errno = ENOTSUP;
         return -1;
     }
