@@ -977,6 +977,19 @@ f3f4f7
     ! has "taken for the same" "$stderr" || false
 }
 
+@test "--value gain: runs of different calls of the function are told of" {
+    calls() { # calls FILE CALL...: of the runs with none, all and one page cached
+        { echo region,page,runtime_cycles,policy,call; printf '%s\n' ",0,1000,1,$2" ",0,400,2,$3" "a,0,700,3,$4"; } >rows.csv
+        stream "$1" --table page rows.csv
+    }
+    calls one.cf 1 0 1
+    calls two.cf 2 2 2
+    run -0 --separate-stderr cf-rank --by page --value gain one.cf two.cf
+    has "runs of call 1 and of call 2 of the function are taken for runs of one" "$stderr"
+    run -0 --separate-stderr cf-rank --by page --value gain --against two.cf one.cf
+    ! has "runs of call" "$stderr" || false
+}
+
 @test "--value gain: a picture and a page: bars with what they vary by, the curve of the best k" {
     printf '%s\n' ,0,1000,1,0 ,0,400,2,0 '[heap],0,700,3,0' '[heap],0,720,3,0' '[stack],3,900,3,0' | page_rows bars.cf
     printf '%s\n' ,0,1000,5,0 ,0,710,5,1 ,0,400,5,2 | page_rows best.cf

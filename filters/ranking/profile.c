@@ -15,7 +15,7 @@ void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_r
                              .last = cf_need(t, cf_counts_new())};
     cf_reader_unify(r);
     cf_reader_want_each(r, CF_PAGE, CF_REQUIRED, CF_RUNTIME, CF_POLICY);
-    cf_reader_want_each(r, CF_PAGE, CF_OPTIONAL, CF_REGION, CF_PAGENO, CF_BEST);
+    cf_reader_want_each(r, CF_PAGE, CF_OPTIONAL, CF_REGION, CF_PAGENO, CF_BEST, CF_CALL_NUMBER);
 }
 
 void cf_profile_of(struct cf_profile *p, const char *column)
@@ -120,6 +120,19 @@ static void header(struct cf_profile *p, const struct cf_header *h)
         free(program);
 }
 
+/* Which calls of the function the runs are of. */
+static void note_calls(struct cf_profile *p, const struct cf_frame *f)
+{
+    const uint32_t *call = f->table == CF_PAGE ? cf_u32(f, CF_CALL_NUMBER) : NULL;
+
+    for (uint32_t i = 0; call && i < f->rows; i++) {
+        if (!p->call)
+            p->call = call[i];
+        else if (call[i] && call[i] != p->call && !p->other_call)
+            p->other_call = call[i];
+    }
+}
+
 void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
 {
     const uint64_t *cycles = f->table == CF_PAGE ? values_of(p, f) : NULL;
@@ -129,6 +142,7 @@ void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
 
     if (f->table == CF_HEADER)
         header(p, f->header);
+    note_calls(p, f);
     if (f->table == CF_PAGE && !cycles)
         p->lacking += f->rows;
     for (uint32_t i = 0; f->table == CF_PAGE && cycles && policy && i < f->rows; i++)

@@ -50,6 +50,7 @@ struct cf_profile {
     uint64_t unused;  /* rows of the mode that pages do not have their gains by */
     char *program;    /* what the headers say was observed, without its arguments; and another */
     char *other;
+    uint32_t call, other_call; /* of the observed function, from 1; 0: not known, none */
 };
 
 /* Asks the reader for the columns. The frames are those of all tables. */

@@ -44,6 +44,9 @@ static struct cf_profile read_profile(struct rank *k, char *const *files, int co
     if (p.other)
         cf_warn(k->tool, "runs of %s and of %s: their pages are taken for the same", p.program,
                 p.other);
+    if (p.other_call)
+        cf_warn(k->tool, "runs of call %u and of call %u of the function are taken for runs of one",
+                p.call, p.other_call);
     if (p.group > 1)
         cf_warn(k->tool,
                 "rows are of groups of up to %u pages (cf-capture pages --group), which have the "
