@@ -76,7 +76,7 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
     while (f->ring_bytes < (size_t)o->most * SAMPLE_BYTES)
         f->ring_bytes *= 2;
     f->code = cf_code_new(records, tasks);
-    f->suspects = cf_suspects_new(o->same_set, o->sets, o->line_size);
+    f->suspects = cf_suspects_new(o->sets, o->line_size);
     f->others = cf_strings_new();
     if (f->code && f->suspects && f->others)
         return f;

@@ -10,24 +10,27 @@
 #include "formats/base/cf_queue.h"
 
 enum {
-    RECENT = 1024, /* threads whose last miss is remembered, by hash */
-    FEWEST = 64,   /* slots of the table */
+    RECENT = 1024, /* threads whose last misses are remembered, by hash */
+    ROW = 2,       /* samples of an instruction that missed one after the other */
+    WINDOW = 64,   /* last misses of a thread, and how many of them on one set are many */
+    SET_MISSES = 8,
+    FEWEST = 64, /* slots of the table */
     CODE_MOST = 1u << 30
 };
 
 struct code {
     uint64_t pc, misses; /* sampled */
-    uint32_t pid;
-    uint8_t waits, had; /* its turn; had one */
+    uint32_t pid, row;   /* misses since its last hit */
+    uint8_t waits, had;  /* its turn; had one */
 };
 
 struct recent {
-    uint32_t tid, run; /* misses one after the other on one set */
-    uint64_t pc, set;
+    uint32_t tid, next;   /* place of the next miss */
+    uint32_t set[WINDOW]; /* of each miss, from 1; 0: none yet */
 };
 
 struct cf_suspects {
-    uint32_t same_set, sets, line_size;
+    uint32_t sets, line_size;
     struct code *code; /* in the order of their first misses */
     size_t count, room;
     uint32_t *slot; /* index of code + 1; 0: free */
@@ -37,13 +40,12 @@ struct cf_suspects {
     struct recent recent[RECENT];
 };
 
-struct cf_suspects *cf_suspects_new(uint32_t same_set, uint32_t sets, uint32_t line_size)
+struct cf_suspects *cf_suspects_new(uint32_t sets, uint32_t line_size)
 {
     struct cf_suspects *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    s->same_set = same_set;
     s->sets = sets;
     s->line_size = line_size;
     s->seed = cf_seed(s);
@@ -104,33 +106,46 @@ static int64_t code_of(struct cf_suspects *s, uint32_t pid, uint64_t pc)
     return *slot - 1;
 }
 
+/* Whether a miss is one of many on its set. */
+static int piles_up(struct cf_suspects *s, uint32_t tid, uint64_t addr)
+{
+    const uint32_t set = (uint32_t)(addr / s->line_size % s->sets) + 1;
+    struct recent *r = &s->recent[tid % RECENT];
+    unsigned found = 0;
+
+    if (s->sets == 1)
+        return 0;
+    if (r->tid != tid)
+        *r = (struct recent){.tid = tid};
+    r->set[r->next] = set;
+    r->next = (r->next + 1) % WINDOW;
+    for (unsigned i = 0; i < WINDOW; i++)
+        found += r->set[i] == set;
+    return found >= SET_MISSES;
+}
+
 int cf_suspects_sampled(struct cf_suspects *s, uint32_t pid, uint32_t tid, uint64_t pc,
                         uint64_t addr, int missed, int again)
 {
-    struct recent *r = &s->recent[tid % RECENT];
-    const uint64_t set = addr / s->line_size % s->sets;
+    const int piled = missed && piles_up(s, tid, addr);
+    const uint32_t known = s->slots ? *slot_of(s, pid, pc) : 0;
     struct code *c;
     int64_t at;
-    int suspect;
 
     if (!missed) {
-        *r = (struct recent){.tid = tid};
+        if (known)
+            s->code[known - 1].row = 0;
         return 0;
     }
-    if (r->tid != tid)
-        *r = (struct recent){.tid = tid};
-    r->run = r->set == set ? r->run + 1 : 1;
-    suspect = r->pc == pc || r->run >= s->same_set;
-    r->pc = pc;
-    r->set = set;
-    at = code_of(s, pid, pc);
+    at = known ? (int64_t)known - 1 : code_of(s, pid, pc);
     if (at < 0)
         return -1;
     c = &s->code[at];
     c->misses++;
+    c->row += c->row < ROW;
     if (c->waits)
         cf_queue_more(&s->queue, (uint32_t)at, c->misses);
-    else if (suspect && (!c->had || again)) {
+    else if ((piled || c->row == ROW) && (!c->had || again)) {
         c->waits = c->had = 1;
         return cf_queue_put(&s->queue, (uint32_t)at, c->misses);
     }

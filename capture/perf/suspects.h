@@ -3,12 +3,13 @@
  * suspects.h - which instruction gets the breakpoint next: the choice of section 3.3 of
  * "CachePerf".
  *
- * An instruction wants it when it misses twice in succession among the samples of a thread, or at
- * the end of a run of misses on one set. It waits, and the next one is that with the most sampled
- * misses, as of cf-sample: what a program does once, as when it starts, does not hold up what it
- * goes on to do. One that had a turn gets another when the caller says so.
+ * An instruction wants it when two of its samples in a row missed, or when one missed on a set on
+ * which 8 of the thread's last 64 sampled misses were: so does cf-sample unless told otherwise. It
+ * waits, and the next one is that with the most sampled misses: what a program does once, as when
+ * it starts, does not hold up what it goes on to do. One that had a turn gets another when the
+ * caller says so.
  *
- * Memory: 50 to 100 bytes an instruction with a sampled miss.
+ * Memory: 270 KB, and 50 to 100 bytes an instruction with a sampled miss.
  */
 #ifndef CF_PERF_SUSPECTS_H
 #define CF_PERF_SUSPECTS_H
@@ -19,8 +20,8 @@
 
 struct cf_suspects;
 
-/* `same_set` misses in succession on one of `sets` sets make a suspect. NULL without memory. */
-struct cf_suspects *cf_suspects_new(uint32_t same_set, uint32_t sets, uint32_t line_size);
+/* Of one set nothing is said by misses on it. NULL without memory. */
+struct cf_suspects *cf_suspects_new(uint32_t sets, uint32_t line_size);
 void cf_suspects_free(struct cf_suspects *s);
 
 /* A sampled access; again: its instruction may have another turn. -1 without memory. */

@@ -6,7 +6,7 @@
 #include "capture/perf/suspects.c"
 #include "tests/unit/tap.h"
 
-enum { SET = 4, SETS = 64, LINE = 64 };
+enum { SET = 8, WINDOW_SIZE = 64, SETS = 64, LINE = 64 };
 
 static struct cf_suspects *s;
 
@@ -35,7 +35,7 @@ static uint64_t next(void)
 static void begin(void)
 {
     cf_suspects_free(s);
-    s = cf_suspects_new(SET, SETS, LINE);
+    s = cf_suspects_new(SETS, LINE);
     if (!s)
         exit(3);
 }
@@ -45,21 +45,33 @@ static void who_waits(void)
     begin();
     sample(1, 10, 0, 1, 0);
     sample(1, 11, 64, 1, 0);
-    sample(1, 10, 128, 1, 0);
-    is_u64(next(), 0, "misses of other instructions between");
-    sample(1, 10, 128, 1, 0);
-    is_u64(next(), 10, "two misses in succession");
+    is_u64(next(), 0, "one miss each");
+    sample(1, 12, 128, 0, 0);
+    sample(2, 10, 128, 1, 0);
+    is_u64(next(), 10, "two misses in a row, whatever else was sampled between, of any thread");
     sample(1, 20, 0, 1, 0);
     sample(1, 20, 0, 0, 0);
     sample(1, 20, 64, 1, 0);
     is_u64(next(), 0, "a hit between");
-    sample(1, 30, 64, 1, 0);
-    sample(2, 30, 64, 1, 0);
-    is_u64(next(), 0, "of two threads");
-    for (uint64_t i = 0; i < SET; i++)
+    begin();
+    for (uint64_t i = 0; i < SET; i++) {
         sample(3, 40 + i, 5 * LINE + i * LINE * SETS, 1, 0);
-    is_u64(next(), 40 + SET - 1, "the last one of a run on one set");
+        sample(4, 60 + i, 5 * LINE, i == 0, 0);
+        if (i < SET - 1)
+            sample(3, 80 + i, (6 + i) * LINE, 1, 0);
+    }
+    is_u64(next(), 40 + SET - 1, "the last one of many on one set, among others");
     is_u64(next(), 0, "and no other");
+    begin();
+    for (uint64_t i = 0; i < SET - 1; i++)
+        sample(3, 40 + i, 5 * LINE, 1, 0);
+    for (uint64_t i = 0; i < WINDOW_SIZE - SET; i++)
+        sample(3, 60 + i, (6 + i % (SETS - 6)) * LINE, 1, 0);
+    sample(3, 200, 5 * LINE, 1, 0);
+    is_u64(next(), 200, "the first of them is the oldest of the window");
+    sample(3, 201, 6 * LINE, 1, 0);
+    sample(3, 202, 5 * LINE, 1, 0);
+    is_u64(next(), 0, "and has left it");
 }
 
 static void whose_turn(void)
