@@ -159,6 +159,30 @@ END
     [[ $status == 0 ]] || fail "status $status" "$output"
 }
 
+@test "a walk that stays in a line for eight accesses does not end its breakpoint early; lines of one set do" {
+    breakpoints
+    cc -g -O1 -x c -o stroll - <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    const volatile long *p = aligned_alloc(4096, 200 * 4096);
+    long step = atol(argv[1]), sum = 0, wait = atol(argv[2]);
+    for (long i = 0; i < 200; i++, wait && usleep(wait))
+        sum += p[i * step];
+    return sum == 1;
+}
+END
+    local step wait=2000
+    for step in 1 512; do
+        cf-capture-trace -q -- ./stroll "$step" 0 | cf-resolve -q | cf-cache -q -m xeon-6230 | cf-select -q --source '*:8' -o e.cf
+        run -0 cf-capture-perf -q --coarse e.cf --expire 60000 -o t.cf -- ./stroll "$step" "$wait"
+        cf-cat --csv --columns stage t.cf | grep -c '^2$' >"seen$step"
+        wait=20000
+    done
+    [[ $(<seen1) == 64 && $(<seen512) -ge 8 && $(<seen512) -lt 64 ]] || fail "$(cat seen*)"
+}
+
 @test "what a small ring loses is counted in the stream and reported" {
     samples
     run -0 cf-capture-perf --coarse page-faults --fine 0 --buffer 4K -o t.cf -- \

@@ -56,7 +56,7 @@ struct cf_fine {
     uint64_t *why;             /* it is being taken away, for this; counted */
     uint64_t stopped;          /* since then */
     size_t ring_bytes;         /* of a thread */
-    uint64_t until, set;
+    uint64_t until, line;      /* line: of the access before */
     uint32_t seen, run;
     uint64_t idle; /* since when nothing is watched */
     struct cf_fine_census census;
@@ -313,7 +313,7 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
             leave(f, &f->census.unsuitable);
         else if (f->seen >= f->o.most)
             leave(f, &f->census.full);
-        else if (f->o.same_set && f->run >= f->o.same_set)
+        else if (f->o.sets > 1 && f->run >= f->o.same_set)
             leave(f, &f->census.early);
         else if (now >= f->until)
             leave(f, &f->census.expired);
@@ -325,6 +325,14 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
 }
 
 /* ---- samples ---- */
+
+/* Accesses in succession on one set; one to the line of the one before says nothing. */
+static void see_line(struct cf_fine *f, uint64_t line)
+{
+    if (f->seen == 1 || line != f->line)
+        f->run = f->seen > 1 && line % f->o.sets == f->line % f->o.sets ? f->run + 1 : 1;
+    f->line = line;
+}
 
 int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access,
                      uint64_t *misses)
@@ -349,8 +357,7 @@ int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_acc
     f->census.accesses++;
     *misses = f->now.misses;
     f->now.misses = 0;
-    f->run = access[0].addr / f->o.line_size % f->o.sets == f->set ? f->run + 1 : 1;
-    f->set = access[0].addr / f->o.line_size % f->o.sets;
+    see_line(f, access[0].addr / f->o.line_size);
     return n;
 }
 
