@@ -181,6 +181,9 @@ END
         wait=20000
     done
     [[ $(<seen1) == 64 && $(<seen512) -ge 8 && $(<seen512) -lt 64 ]] || fail "$(cat seen*)"
+    # where no other instruction waits, its time does not end it either
+    cf-capture-perf -q --coarse e.cf --expire 1 -o t.cf -- ./stroll 512 20000
+    [[ $(cf-cat --csv --columns stage t.cf | grep -c '^2$') -ge 8 ]]
 }
 
 @test "what a small ring loses is counted in the stream and reported" {

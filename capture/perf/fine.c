@@ -286,15 +286,18 @@ static void take_place(struct cf_fine *f)
     }
 }
 
+static int another_waits(const struct cf_fine *f)
+{
+    return f->next < f->waits || cf_suspects_waiting(f->suspects);
+}
+
 static void next(struct cf_fine *f, uint64_t now)
 {
     if (f->next < f->waits) {
         take_place(f);
-    } else if (cf_suspects_waiting(f->suspects)) {
+    } else {
         f->now = (struct place){0};
         cf_suspects_next(f->suspects, &f->now.pid, &f->now.at);
-    } else {
-        return;
     }
     f->count = f->seen = f->run = 0;
     f->known = f->unsuitable = f->set_once = f->other = 0;
@@ -315,12 +318,12 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
             leave(f, &f->census.full);
         else if (f->o.sets > 1 && f->run >= f->o.same_set)
             leave(f, &f->census.early);
-        else if (now >= f->until)
+        else if (now >= f->until && another_waits(f))
             leave(f, &f->census.expired);
         else
             watch(f);
     }
-    if (!f->active)
+    if (!f->active && another_waits(f))
         next(f, now);
 }
 

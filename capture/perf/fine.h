@@ -15,7 +15,7 @@
 struct cf_fine_options {
     uint32_t most;      /* accesses of an instruction, 0: no fine stage */
     uint32_t same_set;  /* so many running on one set end it early */
-    uint64_t expire_ns; /* a breakpoint's time */
+    uint64_t expire_ns; /* a breakpoint's time, when another waits */
     uint32_t sets, line_size;
 };
 

@@ -29,7 +29,7 @@ const char cf_perf_usage[] =
     "                             this stream, worst first; neither needs counters\n"
     "      --fine N               accesses recorded of an instruction, 0: none  [64]\n"
     "      --same-set N           so many running on one cache set end it early  [8]\n"
-    "      --expire MS            time of an instruction's breakpoint  [100]\n"
+    "      --expire MS            time of a breakpoint when another waits  [100]\n"
     "      --no-objects           record no heap objects\n"
     "      --stack-depth N        callers kept for each heap object, 1 to 64  [16]\n"
     "      --throttle PERCENT     leave out objects of allocation sites whose share of misses is\n"
