@@ -434,6 +434,16 @@ END
     printf '%s\n' 'name: m' 'line_size: 64' 'levels: [{name: L1, size: 1KiB, ways: 2}]' 'latency: {L1: 4}' >m.yaml
     run -0 cf-report --cacheperf -m ./m.yaml a.cf
     has "m does not state the latency of each level that served accesses: a miss counts as 200 hits: see --ratio"
+    # samples that only say that they missed, or that name a level beyond those of the machine
+    local level
+    for level in 254 5; do
+        samples a.cf <<END
+1,7,1,load,0x1000,8,0x400,$level,100,capacity,0,,v,/bin/x,f,x.c:1
+END
+        run -0 cf-report --cacheperf -m xeon-6230 a.cf
+        has "samples do not say which level of Xeon Gold 6230, one socket served a miss: a miss counts as 200 hits: see --ratio"
+        [[ $output != *"does not state"* ]] || fail "$output"
+    done
 }
 
 @test "lines are as long as the machine's" {

@@ -182,37 +182,48 @@ static void join_list(struct findings *f, enum finding_part part)
 
 /* ---- what a finding could gain ---- */
 
-/* Cycles of each kind of access; 0 where the machine does not state some that were seen. */
-static int price_by_machine(struct findings *f)
+/* Cycles of each kind of access, and what the machine lacks of some that were seen. */
+static enum cf_latency_lack price_by_machine(struct findings *f)
 {
     struct cf_latencies *l = cf_need(f->tool, cf_latencies_new(f->machine));
-    int known = 1;
+    enum cf_latency_lack lack = CF_LACKS_NOTHING;
 
     for (unsigned op = 0; op < FINDING_OPS; op++)
         for (unsigned by = 1; by < FINDING_SERVED; by++) {
             const uint8_t level = by == FINDING_MEMORY ? CF_FROM_MEMORY : (uint8_t)by;
             const uint8_t kind = op == FINDING_STORE ? CF_STORE : CF_LOAD;
+            enum cf_latency_lack of = cf_latencies_lack(l, cf_latency_key(level, kind));
             uint8_t seen[CF_LATENCY_KEYS];
             uint32_t cost;
 
             cf_latencies_rows(l, &level, &kind, NULL, 1, &cost, seen);
             f->cost[op][by] = cost;
             if ((f->served[op][by] || (by == 1 && findings_misses(f, op))) &&
-                cf_latencies_lack(l, cf_latency_key(level, kind)) != CF_LACKS_NOTHING)
-                known = 0;
+                lack != CF_LACKS_LATENCY && of != CF_LACKS_NOTHING)
+                lack = of;
         }
     cf_latencies_free(l);
-    return known;
+    return lack;
 }
 
 static void price(struct findings *f)
 {
-    if (f->o.ratio <= 0 && f->machine && price_by_machine(f))
-        return;
-    if (f->o.ratio <= 0 && f->machine)
+    enum cf_latency_lack lack = CF_LACKS_NOTHING;
+
+    if (f->o.ratio <= 0 && f->machine) {
+        lack = price_by_machine(f);
+        if (lack == CF_LACKS_NOTHING)
+            return;
+    }
+    if (lack == CF_LACKS_LATENCY)
         cf_warn(f->tool,
                 "%s does not state the latency of each level that served accesses: a miss counts "
                 "as %d hits: see --ratio",
+                f->machine->name, FINDING_RATIO);
+    else if (lack != CF_LACKS_NOTHING)
+        cf_warn(f->tool,
+                "samples do not say which level of %s served a miss: a miss counts as %d hits: "
+                "see --ratio",
                 f->machine->name, FINDING_RATIO);
     f->o.ratio = f->o.ratio > 0 ? f->o.ratio : FINDING_RATIO;
     for (unsigned op = 0; op < FINDING_OPS; op++)
