@@ -3,7 +3,8 @@
  * chain.c - the instructions of chains.
  *
  * Sources: clflush, Intel SDM, volume 2; DC CIVAC, which Linux lets programs execute (arm64,
- * SCTLR_EL1.UCI), and LDR, BR and NOP, Arm DDI 0487, C5.3 and C6.2; JMP r/m64 and CLC, Intel SDM, volume 2.
+ * SCTLR_EL1.UCI), and LDR, BR and NOP, Arm DDI 0487, C5.3 and C6.2; JMP r/m64 and CLC, Intel SDM,
+ * volume 2.
  */
 #include <string.h>
 #if defined(__x86_64__)
