@@ -83,7 +83,7 @@ EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. The files of
-# capture/base/, record/, operands/, spe/, watch/ and alloc/ are shared by the captures.
+# capture/base/, record/, operands/, spe/, events/, watch/ and alloc/ are shared by the captures.
 # Where a directory has a build.mk, tool*.c, plugin*.c and shim_*.c are its; test/ holds what tests compile.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
@@ -97,7 +97,7 @@ LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
 LIBCAPTURE_SOURCES := \
-	$(wildcard $(addprefix capture/,$(addsuffix /*.c,base record operands spe watch))) \
+	$(wildcard $(addprefix capture/,$(addsuffix /*.c,base record operands spe events watch))) \
 	$(filter-out capture/alloc/shim_%,$(wildcard capture/alloc/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
@@ -249,10 +249,6 @@ $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
 $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
 
-# Counters of a profile are events by the same names.
-COUNTERS_SOURCES := capture/perf/names.c capture/perf/events.c
-$(B)/bin/cf-capture-pages $(B)/bin/cf-capture-probe $(B)/test/test_here: $(call objects,$(COUNTERS_SOURCES))
-
 # One that was renamed or removed must not stay.
 $(B)/machines.list: FORCE
 	@mkdir -p $(@D); echo '$(MACHINES)' >$@.$$$$; \
@@ -312,14 +308,12 @@ $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
 	$(linked)
 
 # cf-capture pages with a clock of the tests: the time is what the timed program says.
-TOLD_SOURCES := capture/cf-capture-pages.c $(wildcard capture/pages/*.c) tests/told/clock.c \
-	$(COUNTERS_SOURCES)
+TOLD_SOURCES := capture/cf-capture-pages.c $(wildcard capture/pages/*.c) tests/told/clock.c
 $(B)/test/cf-capture-pages-told: $(call objects,$(TOLD_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 
 # cf-capture probe with a clock that is too coarse, or stands still.
-COARSE_SOURCES := capture/cf-capture-probe.c $(call parts,capture/probe) tests/told/coarse.c \
-	$(COUNTERS_SOURCES)
+COARSE_SOURCES := capture/cf-capture-probe.c $(call parts,capture/probe) tests/told/coarse.c
 $(B)/test/cf-capture-probe-coarse: $(call objects,$(COARSE_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 
@@ -345,7 +339,7 @@ $(B)/test/faults.so: tests/faults/preload.c tests/faults/faults.h $(B)/flags
 	$(Q)$(compile) -fPIC -fno-builtin -shared $(LDFLAGS) -o $@.new $< && mv $@.new $@
 
 # Breakpoints as cf-capture perf sets them.
-$(B)/bench/bench_breakpoint: $(call objects,capture/perf/events.c capture/perf/names.c) $(LIBCAPTURE)
+$(B)/bench/bench_breakpoint: $(LIBCAPTURE)
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBFORMATS)
 	$(linked)

@@ -19,7 +19,7 @@
 
 #include "capture/base/cf_command.h"
 #include "capture/perf/earlier.h"
-#include "capture/perf/opened.h"
+#include "capture/events/opened.h"
 #include "capture/perf/options.h"
 #include "capture/perf/samples.h"
 #include "capture/watch/watch.h"

@@ -82,7 +82,7 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
     need aarch64-linux-gnu-gcc "the cross compiler"
     local cc=(aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -DCF_VERSION='""' -Wall -Wextra -Werror -I"$ROOT"
         -idirafter /usr/include) source
-    for source in "$ROOT"/capture/cf-capture-perf.c "$ROOT"/capture/perf/*.c; do
+    for source in "$ROOT"/capture/cf-capture-perf.c "$ROOT"/capture/{events,perf,perf/tasks}/*.c; do
         "${cc[@]}" -fsyntax-only "$source"
     done
     "${cc[@]}" -static -o registers "$ROOT/tests/unit/test_sampled_registers.c" "$ROOT/formats/base/cf_memory.c" \

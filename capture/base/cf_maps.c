@@ -11,15 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "capture/base/cf_builds.h"
 #include "capture/base/cf_maps.h"
-
-#define STACK_MOST (UINT64_C(2) << 30) /* where there is no limit */
 
 struct process {
     uint32_t pid;
@@ -249,14 +246,6 @@ static struct cf_maps_line *scan_list(const char *text, size_t length, size_t *c
         }
     }
     return list ? list : calloc(1, sizeof *list);
-}
-
-uint64_t cf_maps_stack(uint64_t end)
-{
-    struct rlimit limit = {.rlim_cur = STACK_MOST};
-
-    (void)getrlimit(RLIMIT_STACK, &limit);
-    return end - (limit.rlim_cur < STACK_MOST ? limit.rlim_cur : STACK_MOST);
 }
 
 /* ---- what has changed ---- */

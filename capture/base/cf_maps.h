@@ -31,9 +31,6 @@ void cf_maps_path(uint32_t pid, char path[CF_MAPS_PATH]);
    is no memory, which need not be distinguished. */
 int cf_maps_scan(const char *p, const char *end, struct cf_maps_line *line);
 
-/* Down to where a main thread's stack that ends there may grow, by our limit. */
-uint64_t cf_maps_stack(uint64_t end);
-
 /* NULL without memory. `live`: of processes that run on this machine: rows state which build of a
    file is mapped. */
 struct cf_maps *cf_maps_new(int live);

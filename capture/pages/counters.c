@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "capture/pages/pages.h"
-#include "capture/perf/events.h"
+#include "capture/events/events.h"
 #include "formats/base/cf_memory.h"
 
 enum { OWN_COLUMNS = 32768 }; /* from here on numbers are free for columns without a fixed name */

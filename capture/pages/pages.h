@@ -10,7 +10,7 @@
 
 #include "capture/base/cf_command.h"
 #include "capture/base/cf_device.h"
-#include "capture/perf/names.h"
+#include "capture/events/names.h"
 #include "capture/watch/watch.h"
 #include "capture/watch/watch_stub.h"
 #include "formats/program/cf_tool.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/perf/code.h"
+#include "capture/perf/tasks/code.h"
 #include "capture/perf/fine.h"
 #include "capture/perf/suspects.h"
 #include "formats/base/cf_memory.h"

@@ -8,8 +8,8 @@
 #ifndef CF_PERF_FINE_H
 #define CF_PERF_FINE_H
 
-#include "capture/perf/records.h"
-#include "capture/perf/tasks.h"
+#include "capture/events/records.h"
+#include "capture/perf/tasks/tasks.h"
 #include "formats/program/cf_tool.h"
 
 struct cf_fine_options {

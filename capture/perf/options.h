@@ -5,7 +5,7 @@
 #ifndef CF_PERF_OPTIONS_H
 #define CF_PERF_OPTIONS_H
 
-#include "capture/perf/events.h"
+#include "capture/events/events.h"
 #include "capture/perf/fine.h"
 #include "capture/perf/heap.h"
 #include "formats/program/cf_tool.h"

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/perf/events.h"
+#include "capture/events/events.h"
 
 enum { HITS = 64, RUNS = 2000 };
 

@@ -3,9 +3,9 @@
  * test_perf_aux.c - rings of an event that writes a trace, as the kernel and ARM's SPE would fill
  * them: records in one, the trace in the other, both going round.
  */
-#include "capture/perf/aux.c"
-#include "capture/perf/owned.c"
-#include "capture/perf/records.c"
+#include "capture/events/aux.c"
+#include "capture/events/owned.c"
+#include "capture/events/records.c"
 #include "tests/unit/tap.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/perf/bases.c"
+#include "capture/perf/tasks/bases.c"
 #include "tests/unit/tap.h"
 
 enum { THREADS = 3000, STATUS = 7, LIMIT = 120 /* seconds: a process that never ends */ };

@@ -4,9 +4,9 @@
  * are evaluated by. Built for this machine, and for AArch64 by tests/operands.bats, which runs it
  * in emulation.
  */
-#include "capture/perf/aux.c"
-#include "capture/perf/owned.c"
-#include "capture/perf/records.c"
+#include "capture/events/aux.c"
+#include "capture/events/owned.c"
+#include "capture/events/records.c"
 #include "tests/unit/tap.h"
 
 enum { BEFORE = 0x1000 };

@@ -13,8 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "capture/perf/events.h"
-#include "capture/perf/names.h"
+#include "capture/events/events.h"
+#include "capture/events/names.h"
 #include "capture/probe/bench/counter.h"
 
 struct misses {

@@ -2,8 +2,8 @@
 /*
  * owned.c - which of a thread's events count. See owned.h.
  */
-#include "capture/perf/owned.h"
-#include "capture/perf/records.h"
+#include "capture/events/owned.h"
+#include "capture/events/records.h"
 #include "formats/base/cf_memory.h"
 
 /* Where it is, or belongs. */

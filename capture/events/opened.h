@@ -8,7 +8,7 @@
 #ifndef CF_PERF_OPENED_H
 #define CF_PERF_OPENED_H
 
-#include "capture/perf/records.h"
+#include "capture/events/records.h"
 
 struct cf_opened_options {
     struct cf_perf_event event[CF_PERF_EVENTS];

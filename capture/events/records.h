@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "capture/operands/operands.h"
-#include "capture/perf/aux.h"
-#include "capture/perf/events.h"
+#include "capture/events/aux.h"
+#include "capture/events/events.h"
 
 #ifdef __x86_64__
 #include <asm/perf_regs.h>

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/perf/owned.h"
-#include "capture/perf/records.h"
+#include "capture/events/owned.h"
+#include "capture/events/records.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "capture/operands/operands.h"
-#include "capture/perf/tasks.h"
+#include "capture/perf/tasks/tasks.h"
 
 struct cf_code; /* a cache of instructions */
 

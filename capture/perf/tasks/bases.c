@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "capture/base/cf_command.h"
-#include "capture/perf/code.h"
+#include "capture/perf/tasks/code.h"
 
 #ifdef __x86_64__
 /* Whether the end of a thread is waited for elsewhere: it is a process that we started. */

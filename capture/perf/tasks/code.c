@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "capture/perf/code.h"
+#include "capture/perf/tasks/code.h"
 #include "formats/base/cf_strings.h"
 #include "formats/program/cf_build.h"
 

@@ -9,7 +9,7 @@
 #ifndef CF_PERF_TASKS_H
 #define CF_PERF_TASKS_H
 
-#include "capture/perf/records.h"
+#include "capture/events/records.h"
 #include "formats/stream/cf.h"
 
 struct cf_tasks;

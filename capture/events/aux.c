@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/perf/aux.h"
+#include "capture/events/aux.h"
 
 enum { NS = 1000000000 };
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/perf/opened.h"
+#include "capture/events/opened.h"
 
 enum { THREADS_MOST = 4096, ROUNDS = 8, TOO_MANY = -2 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/perf/names.h"
+#include "capture/events/names.h"
 
 static int encode(const char *name, int levels, struct perf_event_attr *a)
 {

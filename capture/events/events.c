@@ -12,9 +12,9 @@
 #include <cpuid.h>
 #endif
 
-#include "capture/perf/events.h"
-#include "capture/perf/names.h"
-#include "capture/perf/records.h"
+#include "capture/events/events.h"
+#include "capture/events/names.h"
+#include "capture/events/records.h"
 
 enum {
     INTEL_LOADS = 0x1cd,   /* MEM_TRANS_RETIRED.LOAD_LATENCY */
