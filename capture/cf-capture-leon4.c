@@ -23,7 +23,8 @@ static const char usage[] =
     "      --bus-width N      width of the bus in raw entries: 32 or 128 bits [128]\n"
     "  -c, --cpu N            processor of entries that do not state it [0]\n"
     "  -m, --miss RULE        a load missed if a bus read comes after it, before it, or\n"
-    "                         after it and in its line: after, before, line [after]\n"
+    "                         after it and in its line: after, before, line; or if any\n"
+    "                         transfer does after it, as in the tool's paper: any [after]\n"
     "      --master LIST|any  bus master of processor 0, 1, ... [0,1,2,...]\n"
     "  -w, --windows N        register windows [8]\n"
     "      --store WHAT       meaning of a store's only word: address, data, auto [auto]\n"
@@ -104,7 +105,7 @@ static void parse(struct setup *s, int argc, char **argv)
         {"raw", 'r', CF_CALL(raw, &s->scan), .may_lack = 1},
         {"bus-width", 0, CF_WORD(&s->scan.wide, "32 128", 0)},
         {"cpu", 'c', CF_NUMBER(&s->scan.cpu, 0, CF_SCAN_CPUS - 1)},
-        {"miss", 'm', CF_WORD(&o->miss, "after before line", 0)},
+        {"miss", 'm', CF_WORD(&o->miss, "after before line any", 0)},
         {"master", 0, CF_CALL(masters, o)},
         {"windows", 'w', CF_NUMBER(&r->windows, 2, CF_REGISTERS_MOST_WINDOWS)},
         {"store", 0, CF_WORD(&r->store, "auto address data", 0)},

@@ -380,7 +380,7 @@ END
 106,store,4,0x40010008,0'
 }
 
-@test "--miss: after, before, in the line" {
+@test "--miss: after, before, in the line, any transfer" {
     # a write stands between the load and its read; the second read is an instruction fetch
     printf '%s\n' '10  40000000  sethi  %hi(0x40010000), %g1      [40010000]' \
         '11  40000004  ld  [%g1], %g2            [00000007]' \
@@ -389,13 +389,17 @@ END
         '14  40000008  ld  [%g1], %g2            [00000007]' \
         '15  40000020  ahb read, mst=0, size=2         [00000007]' \
         '16  4000000c  nop                        [00000000]' >t.txt
-    for rule in after before line; do
+    for rule in after before line any; do
         cf-capture leon4 -q -m $rule t.txt >$rule.cf
         cf-cat --csv --table access --columns op,level $rule.cf | grep load | tr '\n' ' ' >$rule
     done
     [ "$(cat after)" = 'load,1 load,2 ' ]
     [ "$(cat before)" = 'load,1 load,2 ' ]
     [ "$(cat line)" = 'load,2 load,1 ' ]
+    [ "$(cat any)" = 'load,2 load,2 ' ]
+    # and a trace that ends at the load says nothing of it
+    head -n 2 t.txt | cat - <(printf '10  40010000  ahb read, mst=0, size=2  [00000007]\n') | sort -n >end.txt
+    cf-capture leon4 -q -m any end.txt | cf-cat --csv --table access --columns op,level | grep -x load,0
 }
 
 @test "--miss line: the read of the line may be one of many, and come after a walk of page tables" {

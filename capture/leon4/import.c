@@ -159,8 +159,9 @@ static int missed(const struct cf_import *m, const struct held *h, uint64_t addr
         *bus = h->before == 1 ? h->before_at : 0;
         return h->before == 1;
     case CF_READ_AFTER:
+    case CF_TRANSFER_AFTER:
         *bus = h->after == 1 && h->reads ? h->read_at[0] : 0;
-        return h->after == 1;
+        return h->after == 1 || (h->after && m->o.miss == CF_TRANSFER_AFTER);
     default:
         for (uint32_t i = 0; i < h->reads && i < CF_LEON4_READS; i++)
             if (!(address & CF_REGISTERS_KNOWN) || !(((uint32_t)address ^ h->read_at[i]) & line)) {
@@ -183,7 +184,7 @@ static uint8_t level_of(struct cf_import *m, const struct held *h, uint64_t addr
         return 2;
     }
     /* the trace ends here, and the read might have come */
-    if (h->open && (m->o.miss == CF_READ_LINE || (m->o.miss == CF_READ_AFTER && !h->after))) {
+    if (h->open && (m->o.miss == CF_READ_LINE || (m->o.miss != CF_READ_BEFORE && !h->after))) {
         m->counts.cut++;
         return 0;
     }

@@ -13,8 +13,9 @@
    and what a processor reads ahead. */
 enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 4096, CF_LEON4_READS = 32 };
 
-/* Where the bus read stands that shows a miss of the data cache. */
-enum cf_import_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
+/* Where the bus read stands that shows a miss of the data cache; the last one: any transfer does
+   directly after the load, as in section III.C of the LEON4 profiling tool's paper, step 1. */
+enum cf_import_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE, CF_TRANSFER_AFTER };
 
 struct cf_import_options {
     struct cf_registers_options registers;
