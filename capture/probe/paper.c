@@ -8,6 +8,7 @@
  * As printed the algorithms have slips; they are read so that the new count goes to m, that the
  * array of the second has room for its lines, and that the third compares with the round before and
  * ends when the misses fall. It does not end on a cache of one set: the way size bounds it here.
+ * The paper goes around 1000 times, the first misses among them; here once goes before what counts.
  */
 #include "capture/probe/probe.h"
 
