@@ -1587,6 +1587,20 @@ two_programs() {
     [[ -z $stderr ]]
 }
 
+@test "sites in a file that is not there are offsets in it, wherever a process has it" {
+    printf '%s\n' $maps_header 0,1,map,0x400000,0x402000,0,1,/no/lib 0,1,map,0x402000,0x405000,0x2000,5,/no/lib \
+        0,2,map,0x7f0000002000,0x7f0000005000,0x2000,5,/no/lib 0,1,map,0x900000,0x901000,0,7, >maps.csv
+    printf '%s\n' pid,stack,parent,pc 1,1,0,0x403010 2,2,0,0x7f0000003010 1,3,0,0x900010 >stacks.csv
+    printf '%s\n' time,pid,op,addr,bytes,stack 1,1,alloc,0x1000,16,1 1,2,alloc,0x1000,16,2 1,1,alloc,0x2000,16,3 >objects.csv
+    printf '%s\n' time,pid,op,size,addr 2,1,load,1,0x1000 2,2,load,1,0x1000 2,1,load,1,0x2000 |
+        stream in.cf --with map=maps.csv --with stack=stacks.csv --with object=objects.csv
+    resolve in.cf
+    run -0 shown site
+    is "lib+0x300f
+lib+0x300f
+[anon]+0x90000f"
+}
+
 @test "--recording: of an input that is cut off stays a partial file, and the older one" {
     awk 'BEGIN { print "time,pid,tid,op,addr,pc"; for (i = 0; i < 60000; i++) printf "%d,7,7,load,0x%x,0x1000\n", i, i * 8 }' |
         stream raw.cf

@@ -164,14 +164,17 @@ static int is_first(struct space *s, uint32_t name, uint64_t base)
 }
 
 /* Bias and symbols of a file mapping. Parts of one image agree on the bias, so the mapping that
-   this one replaces, or else the one before it, decides which segment a shared page is for. */
+   this one replaces, or else the one before it, decides which segment a shared page is for.
+   Without symbols addresses less the bias are offsets in the file. */
 static void find_image(struct resolver *r, struct cf_intervals *maps, struct region *g)
 {
     struct symbols *symbols = names_symbols(&r->names, g->name);
     const struct cf_interval *slots = cf_intervals_slots(maps);
     const struct region *near = NULL;
     uint32_t slot = cf_intervals_before(maps, g->start);
+    uint64_t bias;
 
+    g->bias = g->start - g->offset;
     if (!symbols)
         return;
     for (int step = 0; step < 2 && slot && !near; step++, slot = slots[slot].prev) {
@@ -179,9 +182,11 @@ static void find_image(struct resolver *r, struct cf_intervals *maps, struct reg
         if (near->name != g->name || !near->symbols)
             near = NULL;
     }
-    if (symbols_bias(symbols, g->start, g->offset, g->perms, near ? &near->bias : NULL, &g->bias) ==
-        0)
+    if (symbols_bias(symbols, g->start, g->offset, g->perms, near ? &near->bias : NULL, &bias) ==
+        0) {
         g->symbols = symbols;
+        g->bias = bias;
+    }
     r->odd->unstated += !*r->names.at[g->name].build;
 }
 

@@ -383,7 +383,7 @@ static void frame_text(struct places *p, struct text *t, const struct place *pla
         text_add(t, symbols_readable(g->symbols, place->function));
     } else {
         snprintf(number, sizeof number, "+0x%llx", (unsigned long long)address);
-        text_add(t, slash ? slash + 1 : name);
+        text_add(t, slash ? slash + 1 : *name ? name : "[anon]");
         text_add(t, number);
     }
     if (place->file && place->line) {
