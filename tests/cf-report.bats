@@ -154,6 +154,79 @@ Total cost: 10.480 us"
     [[ -z $stderr ]] || fail "$stderr"
 }
 
+# figure COLD CONFLICT AGAIN LOADS STORES LINES ALL: a trace that fetches so many lines first, misses so
+# many of them for conflicts, reads the last one so often though it was there, and has so many loads
+# that miss, stores, to so many lines, and instructions
+figure() {
+    awk -v cold="$1" -v conflict="$2" -v again="$3" -v loads="$4" -v stores="$5" -v lines="$6" -v all="$7" '
+        function read(at) { printf "%d  %08x  ahb read, mst=0, size=4  [00000000]\n", ++t, at }
+        function insn(at, text, result) { printf "%d  %08x  %s  [%08x]\n", ++t, at, text, result; n++ }
+        function fetched(at) { read(at); insn(at, "nop", 0) }
+        BEGIN {
+            code = 1073741824; data = code + 1048576
+            for (i = 0; i < cold; i++) fetched(code + 32 * i)
+            for (i = 0; i < conflict; i++) fetched(code + 32 * i)
+            at = code + 32 * ((conflict ? conflict : cold) - 1)
+            for (i = 0; i < again; i++) fetched(at + i % 2 * 4)
+            for (i = 0; i < loads; i++) { insn(at + i % 2 * 8, "ld  [%g1], %g2", 0); read(data + 32 * i) }
+            for (i = 0; i < stores; i++) insn(at + i % 2 * 8, "st  %g2, [%g1]", data + 32 * (loads + i % lines))
+            while (n < all) insn(at + n % 8 * 4, "nop", 0)
+        }'
+}
+
+# counted ALL ICACHE DCACHE SECOND: what the statistics unit shows
+counted() {
+    printf '0: 0 all instructions %010d\n1: 0 icache miss %09d\n2: 0 dcache miss %09d\n3: 0 external event 1 %010d\n' "$@"
+}
+
+@test "figures 2 to 5 of the paper, of traces that have what they count" {
+    local m=leon4-n2x-l2-off
+    figure 1128 516 26 20 619 619 34580 | cf-capture leon4 -q --store address |
+        cf-classify -q -m $m --rule leon4 --no-addresses | cf-latency -q -m $m >run.cf
+    counted 34580 1670 20 0 >fig5
+    run -0 cf-report --leon4 -m $m --counters fig5 run.cf
+    is "                     dcache       icache      l2cache
+misses                   20         1670            0
+compulsory               20         1128            -
+conflict                  0          516            -
+capacity                  0            0            -
+unclassified              0           26            -
+Second level: off, memory serves what misses the first
+Total cost: 82358 cycles
+Total cost: 549.053 us
+
+counter                 counted         here  difference
+all instructions          34580        34580  0
+icache miss                1670         1670  0
+dcache miss                  20           20  0
+external event 1              0            0  0"
+    # of its 325 lines of the second level 70 are those of stores; what they cost is in cf-latency.bats
+    m=leon4-n2x
+    figure 235 0 11 20 70 70 31529 | cf-capture leon4 -q --store address |
+        cf-classify -q -m $m --rule leon4 --no-addresses >run.cf
+    counted 31529 246 20 325 >fig3
+    run -0 cf-report -q --leon4 -m $m --counters fig3 run.cf
+    is "                     dcache       icache      l2cache
+misses                   20          246          325
+compulsory               20          235          325
+conflict                  0            0            0
+capacity                  0            0            0
+unclassified              0           11            0
+Total cost: unknown, since there is no column cost, which cf-latency adds
+
+counter                 counted         here  difference
+all instructions          31529        31529  0
+icache miss                 246          246  0
+dcache miss                  20           20  0
+external event 1            325          325  0"
+    # its cycles in microseconds
+    printf 'op,addr,hit,class,cost\nload,0,255,1,9694\n' >us.csv
+    stream us.cf us.csv
+    run -0 cf-report -q --leon4 us.cf
+    has 'Total cost: 9694 cycles
+Total cost: 64.627 us'
+}
+
 @test "the report is the sum of the columns; text, list and raw words of one run give the same" {
     local form m=$S/middle-windows
     cf-capture leon4 -q "$m.hist" >text.cf
