@@ -73,7 +73,7 @@ int cf_perf_rows_put(struct cf_perf_rows *s)
             {CF_COST, NULL, r->latency < UINT32_MAX ? r->latency : UINT32_MAX}};
 
         if (cf_writer_rows(s->out, CF_ACCESS, 1, v, s->latencies ? 13 : 12, NULL) != 0 ||
-            (r->weight &&
+            (r->weight && r->level &&
              cf_heap_sampled(s->heap, r->pid, r->access.addr, r->weight, r->level > 1) != 0))
             return -1;
     }
@@ -145,7 +145,8 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
         return -1;
     if (row(s, r, &a, level, r->period, CF_STAGE_COARSE) != 0)
         return -1;
-    return cf_fine_sampled(s->fine, r, level > 1);
+    /* one of unknown level is neither hit nor miss */
+    return level ? cf_fine_sampled(s->fine, r, level > 1) : 0;
 }
 
 /* A row of what was lost. */
