@@ -15,9 +15,14 @@ static uint64_t hash_of(const struct sites *s, uint32_t pid, uint64_t page)
     return cf_hash(s->seed, page, pid);
 }
 
+static uint32_t kept_of(const struct sites *s)
+{
+    return s->kept ? s->kept : SITES_KEPT;
+}
+
 static int is_kept(const struct sites *s, uint64_t hash)
 {
-    return (hash >> 40) % (s->kept ? s->kept : SITES_KEPT) == 0;
+    return (hash >> 40) % kept_of(s) == 0;
 }
 
 static int grow(struct sites *s)
@@ -151,18 +156,20 @@ int sites_sampled(struct sites *s, uint32_t pid, uint64_t addr, uint64_t weight,
 {
     const struct site_object *o = find(s, pid, addr);
     struct site_count *c;
+    uint64_t all; /* of the samples of all objects, it stands for so many */
 
     if (!o || !o->node)
         return 0;
+    all = o->bytes >= SITES_LARGE ? weight : weight * kept_of(s);
     if (cf_array_cleared(&s->count, &s->count_room, (size_t)o->node + 1, sizeof(*c)) != 0)
         return -1;
     c = &s->count[o->node];
     c->pid = pid;
     c->samples += weight;
-    s->samples += weight;
+    s->samples += all;
     if (missed) {
         c->misses += weight;
-        s->misses += weight;
+        s->misses += all;
     }
     return 0;
 }

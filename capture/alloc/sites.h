@@ -4,8 +4,9 @@
  * allocate need not be recorded ("CachePerf", section 3.4). A site is a node of table stack.
  *
  * Not every object is kept: one in SITES_KEPT pages has its objects in the table, whichever site
- * they are from, and samples elsewhere are not counted. So it takes 4 bytes an object of the
- * program, and not 32.
+ * they are from, and samples elsewhere are not counted; in the mean of all objects, those there
+ * stand for these too. Large objects are all kept. So it takes 4 bytes an object of the program,
+ * and not 32.
  */
 #ifndef CF_ALLOC_SITES_H
 #define CF_ALLOC_SITES_H
@@ -44,7 +45,7 @@ struct sites {
     unsigned larges;
     struct site_count *count;
     size_t count_room;
-    uint64_t samples, misses;
+    uint64_t samples, misses; /* of all, as above */
 };
 
 /* Functions return -1 without memory. */

@@ -111,9 +111,35 @@ static void far_below_the_mean(void)
     sites_free(s);
 }
 
+/* Of small objects one in eight pages is kept, and large ones all: the mean is that of all objects. */
+static void of_large_and_small(void)
+{
+    enum { PAGES = 8000, PAGE = 4096, LARGE_AT = 0x40000000 };
+    struct sites *s = calloc(1, sizeof(*s));
+    uint32_t node = 1;
+    int worse;
+
+    if (!s || sites_allocated(s, 1, LARGE_AT, SITES_LARGE, 1) != 0)
+        exit(3);
+    for (uint64_t i = 1; i <= PAGES; i++)
+        if (sites_allocated(s, 1, i * PAGE, 64, 2) != 0 ||
+            sites_sampled(s, 1, i * PAGE, 1, i % 50 == 0) != 0)
+            exit(3);
+    for (unsigned i = 0; i < PAGES / 8; i++)
+        if (sites_sampled(s, 1, LARGE_AT + i, 1, i % 2) != 0)
+            exit(3);
+    /* ratios 1/2 of a ninth and 1/50 of the rest: 0.073, of which 1/50 is more than a fifth */
+    worse = sites_next(s, &node, 0.2, 100) != NULL;
+    ok(!worse, "a site that misses more than a fifth of the mean stays");
+    node = 1;
+    ok(sites_next(s, &node, 0.35, 100) && node == 2, "by another fraction it does not");
+    sites_free(s);
+}
+
 int main(void)
 {
     against_a_list();
+    of_large_and_small();
     far_below_the_mean();
     return done();
 }
