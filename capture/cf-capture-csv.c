@@ -91,23 +91,30 @@ static void add_with(const struct cf_tool *t, void *import, const char *option, 
 /* Closes all; returns the exit status. */
 static int finish(struct cf_csv_import *m)
 {
-    int status = CF_EXIT_OK, headed = 0;
+    int status = CF_EXIT_OK, headed = 0, useless = 0;
 
     for (unsigned i = 0; i < m->inputs; i++) {
         struct cf_csv_input *in = m->input[i];
         int bad = cf_lines_finish(&in->lines);
 
         status |= bad; /* 0, 1 or 3 */
-        headed |= in->headed | in->useless;
+        headed |= in->headed;
+        useless |= in->useless;
         for (unsigned k = 0; k < in->columns; k++)
             free(in->batch[k]);
         free(in->times);
         csv_free(&in->csv);
         free(in);
     }
+    /* of a file whose header row is bad all is missing, which readers of the stream must know */
+    if (useless)
+        cf_tool_note(&m->tool, CF_EXIT_INPUT);
+    if (useless && !headed)
+        cf_writer_cut(m->out);
     return cf_lines_close(&m->tool, m->out, status,
-                          headed ? NULL
-                                 : "the input is empty; it begins with a row of column names");
+                          headed || useless ? NULL
+                          : status          ? "no input could be read"
+                                   : "the input is empty; it begins with a row of column names");
 }
 
 /* What stands behind the options. */

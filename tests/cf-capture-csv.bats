@@ -160,7 +160,8 @@ END
     run -1 --separate-stderr bash -c 'cf-capture csv a.csv >a.cf'
     has "cf-capture-csv: a.csv:1:2: unknown column 'sise': known are time, cpu, pid" "$stderr"
     has_not trailer "$stderr"
-    run -0 cf-cat --verify a.cf
+    run -1 cf-cat --verify a.cf
+    has "what wrote it says"
 }
 
 @test "a column twice, no addr, internal columns, an empty name" {
@@ -171,7 +172,8 @@ END
     done
     printf 'pid,addr,bytes\n7,0x1000,32\n' >m.csv
     run -1 cf-capture csv --table object -o a.cf m.csv
-    is "cf-capture-csv: m.csv:1: no column 'op', which rows of table object need"
+    is "cf-capture-csv: m.csv:1: no column 'op', which rows of table object need
+cf-capture-csv: a.cf: not written: nothing was recorded"
     printf 'name,label\nx,y\n' >m.csv
     run -1 cf-capture csv --table map -o a.cf m.csv
     has 'a second time'
@@ -182,7 +184,7 @@ END
     printf 'begin\n1\n' >m.csv
     run -1 cf-capture csv --with map=m.csv -o a.cf a.csv
     has "m.csv:1:1: unknown column 'begin'"
-    run -0 cf-cat --csv --columns addr a.cf
+    run -1 --separate-stderr cf-cat --csv --columns addr a.cf
     is 'addr
 0x1'
 }
@@ -327,7 +329,8 @@ END
     is $'time,addr,label\n2,0x2,c\n3,0x3,"d""e"""\n4,0x4,f\n6,0x6,"i""j"\n8,0xa,n'
     printf 'addr,"label"x\n1,a\n' >a.csv
     run -1 cf-capture csv -o a.cf a.csv
-    is 'cf-capture-csv: a.csv:1:2: text behind the closing quote of a cell: a quote within one stands twice'
+    is 'cf-capture-csv: a.csv:1:2: text behind the closing quote of a cell: a quote within one stands twice
+cf-capture-csv: a.cf: not written: nothing was recorded'
     # a line that is left out because it is too long is missing in its cell
     (printf 'addr,label\n1,"a\n'; head -c 300000 /dev/zero | tr '\0' x; printf '\nb"\n2,c\n') >a.csv
     run -1 --separate-stderr cf-capture csv -o a.cf a.csv
@@ -373,6 +376,25 @@ END
     cf-cat --csv p.cf >got.csv
     same a.csv got.csv
     cf-capture csv --with map=m.csv a.csv | cmp - a.cf
+}
+
+@test "of a file whose header row is bad all is missing: readers of the stream are told, and a file is kept" {
+    printf '%s\n' pid,addr 7,0x1000 >a.csv
+    printf '%s\n' pid,op,begin,end 7,map,1,2 >m.csv
+    echo old >out.cf
+    run -1 --separate-stderr bash -c 'set -o pipefail; cf-capture csv --with map=m.csv a.csv >a.cf'
+    run -1 --separate-stderr cf-cat --csv a.cf
+    is "time,pid,addr
+1,7,0x1000"
+    has "cut off, damaged or not what it needs" "$stderr"
+    run -1 --separate-stderr cf-capture csv -o out.cf m.csv
+    has "unknown column 'begin'" "$stderr"
+    has "out.cf: not written" "$stderr"
+    [[ $(<out.cf) == old ]]
+    run -1 --separate-stderr bash -c 'cf-capture csv <m.csv 2>/dev/null | cf-cat --csv'
+    has "cut off, damaged or not what it needs" "$stderr"
+    run -1 --separate-stderr bash -c 'cf-capture csv nothing.csv >b.cf'
+    has "no records: no input could be read" "$stderr"
 }
 
 @test "empty input is an error, a header row alone is not" {
