@@ -25,7 +25,7 @@ if ! tar -xf "$tarball" -C "$work" || ! cd "$work/cacheflow-$version"; then
 fi
 mv pipelines/package/debian . || exit 3
 # Who it is lintian knows nothing of, where nobody says so.
-maintainer="${DEBFULLNAME:-$(id -un)} <${DEBEMAIL:-$(id -un)@$(hostname -f)}>"
+maintainer="${DEBFULLNAME:-$(id -un)} <${DEBEMAIL:-$(id -un)@$(hostname -f 2>/dev/null || uname -n)}>"
 nobody=root-in-contact,bogus-mail-host,bogus-mail-host-in-debian-changelog
 [ -z "${DEBEMAIL:-}" ] || nobody=
 [ -z "$nobody" ] || echo "deb: packages for this machine, of $maintainer: DEBEMAIL and DEBFULLNAME name another" >&2
