@@ -17,6 +17,9 @@
 
 #define XXH_STATIC_LINKING_ONLY /* for a hash state on the stack */
 #include <xxhash.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* the same sums by AVX2 or AVX-512: three times as fast as by SSE2 */
+#endif
 
 #include "cf.h"
 #include "formats/base/cf_strings.h"
