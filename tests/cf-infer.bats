@@ -404,6 +404,36 @@ END
     grep -q '^L1,size,24576,24576,24576,0.9[0-9]*,24576,equal,' got
 }
 
+@test "latencies that a description adds up are claimed and assumed as whole ones; cycles of another clock are no claim" {
+    cat >added.yaml <<'END'
+clock_hz: 1800000000
+line_size: 64
+levels:
+  - {name: I, kind: instruction, size: 32KiB, ways: 8}
+  - {name: D, kind: data, size: 24KiB, ways: 6}
+  - {name: S, size: 512KiB, ways: 8}
+latency: {I: 1, D: 3, S: {load: 12, load_after_store: 50, ifetch: 9}, memory: 207}
+latency_rule: added
+END
+    atom
+    cf-infer -q --csv --compare ./added.yaml atom.cf | awk -F, '$2 == "latency" { print $1 "," $3 "," $7 "," $8 }' >got
+    same - got <<'END'
+L1,3,3,equal
+L2,15,15,equal
+memory,222,222,equal
+END
+    probe size.cf
+    run -0 --separate-stderr cf-infer -q --assume ./added.yaml size.cf
+    has 'latency: {L1I: 1, L1D: 3, L2: 15, memory: 222}'
+    sed -i 's/^clock_hz: .*/clock_hz: 1700000000/' added.yaml
+    cf-infer -q --csv --compare ./added.yaml atom.cf | grep latency >got
+    [ "$(grep -c ',not claimed,$' got)" = 3 ] || fail "$(<got)"
+    atom unit=nanoseconds hz=1000000000
+    sed -i '/^clock_hz/d' added.yaml
+    cf-infer -q --csv --compare ./added.yaml atom.cf | grep latency >got
+    [ "$(grep -c ',not claimed,$' got)" = 3 ] || fail "$(<got)"
+}
+
 # hits MACHINE LEVELS: which of the first levels served each access of a stored trace, or none of them; data alone, since
 # no instructions were measured.
 hits() {

@@ -113,17 +113,16 @@ void print_estimates(const struct infer *f, FILE *out)
             put_change(f, &f->series[i], out);
 }
 
-/* What the description claims; 0 where it states none. */
+/* What the description claims; 0 where it states none, or cycles of another clock. */
 static uint64_t claim(const struct infer *f, const struct cache *c, unsigned k)
 {
     const struct cf_level *l = level_like(f->claimed, c->level, c->code);
-    const struct cf_latency *cycles = c->level == CF_FROM_MEMORY ? &f->claimed->memory
-                                      : l                        ? &l->latency
-                                                                 : NULL;
-    int64_t n = cycles ? cf_latency_cycles(cycles, c->code ? CF_IFETCH : CF_LOAD, 0) : -1;
 
     if (k == LATENCY)
-        return n > 0 && !f->claimed->latency_of ? (uint64_t)n : 0;
+        return !f->claimed->latency_of && f->unit && !strcmp(f->unit, "cycles") &&
+                       (!f->claimed->clock_hz || !f->hz || f->claimed->clock_hz == f->hz)
+                   ? stated_latency(f->claimed, c->level, c->code)
+                   : 0;
     return !l ? 0 : k == SIZE ? l->size : k == WAYS ? l->ways : l->line;
 }
 

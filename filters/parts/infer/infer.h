@@ -161,6 +161,9 @@ int is_told(const struct value *v);
 int is_model(const struct infer *f);
 /* Level of this depth, for instructions or else for data, or NULL. */
 const struct cf_level *level_like(const struct cf_machine *m, unsigned depth, int code);
+/* Cycles of a load, or of a fetch, that such a level or memory serves, whatever the description's
+   rule is: those of the levels before it included. 0 where it does not state them. */
+uint64_t stated_latency(const struct cf_machine *m, unsigned depth, int code);
 
 /* ---- policy.c ---- */
 

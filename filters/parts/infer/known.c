@@ -260,6 +260,24 @@ const struct cf_level *level_like(const struct cf_machine *m, unsigned depth, in
     return NULL;
 }
 
+uint64_t stated_latency(const struct cf_machine *m, unsigned depth, int code)
+{
+    const unsigned op = code ? CF_IFETCH : CF_LOAD;
+    int64_t sum = 0, n = 0;
+
+    for (uint32_t i = 0; m && i < m->levels && n >= 0; i++) {
+        const struct cf_level *l = &m->level[i];
+
+        if (l->kind != CF_UNIFIED && (l->kind == CF_INSTRUCTION_CACHE) != code)
+            continue;
+        if (l->depth == depth || (l->depth < depth && m->latency_rule == CF_LATENCY_ADDED))
+            sum += n = cf_latency_cycles(&l->latency, op, 0);
+    }
+    if (m && depth == CF_FROM_MEMORY && n >= 0)
+        sum += n = cf_latency_cycles(&m->memory, op, 0);
+    return n < 0 ? 0 : (uint64_t)sum;
+}
+
 /* Where it is not measured, and not against what was. */
 static void assume(const struct infer *f, struct value *v, uint64_t is)
 {
@@ -273,7 +291,6 @@ static void assume(const struct infer *f, struct value *v, uint64_t is)
 static void assume_all(const struct infer *f, struct cache *c)
 {
     const struct cf_level *l = level_like(f->assumed, c->level, c->code);
-    int64_t cycles;
 
     if (!l)
         return;
@@ -282,10 +299,9 @@ static void assume_all(const struct infer *f, struct cache *c)
     assume(f, &c->value[LINE], l->line);
     if (c->value[SIZE].is % ((uint64_t)l->ways * l->line) == 0)
         assume(f, &c->value[WAYS], l->ways);
-    cycles = cf_latency_cycles(&l->latency, c->code ? CF_IFETCH : CF_LOAD, 0);
     /* cycles of another clock would be no latencies of this one */
-    if (f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles") && cycles > 0)
-        assume(f, &c->value[LATENCY], (uint64_t)cycles);
+    if (f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles"))
+        assume(f, &c->value[LATENCY], stated_latency(f->assumed, c->level, c->code));
 }
 
 int is_told(const struct value *v)
@@ -383,14 +399,11 @@ static void know_memory(struct infer *f)
 {
     struct cache memory;
     struct value *v = &memory.value[LATENCY];
-    int64_t cycles = -1;
 
     (void)know_cache(f, CF_FROM_MEMORY, 0, NULL, &memory);
     snprintf(memory.name, sizeof memory.name, "memory");
-    if (f->assumed)
-        cycles = cf_latency_cycles(&f->assumed->memory, CF_LOAD, 0);
-    if (cycles > 0 && f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles"))
-        assume(f, v, (uint64_t)cycles);
+    if (f->assumed && f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles"))
+        assume(f, v, stated_latency(f->assumed, CF_FROM_MEMORY, 0));
     if (f->caches && is_memory(&f->cache[f->caches - 1], v))
         f->caches--;
     f->cache[f->caches++] = memory;
