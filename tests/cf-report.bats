@@ -256,6 +256,13 @@ Total cost: 64.627 us'
     cf-capture leon4 -q "$S/late-overflow.hist" >run.cf
     run -1 cf-report --leon4 run.cf
     has 'cf-classify'
+    # classes of another level are not those of the first
+    cf-capture leon4 -q "$S/late-overflow.hist" | cf-classify -q --rule hill --hit --level L2 --cores 1 -m leon4-n2x >run.cf
+    run -1 --separate-stderr cf-report --leon4 run.cf
+    has 'loads and fetches missed the first level by column hit and have no class' "$stderr"
+    cf-capture leon4 -q "$S/late-overflow.hist" | cf-classify -q --rule hill --hit -m leon4-n2x >run.cf
+    run -0 --separate-stderr cf-report --leon4 run.cf
+    [[ -z $stderr ]] || fail "$stderr"
 }
 
 @test "counters: case, other names, several processors, blanks, and lines that are none" {

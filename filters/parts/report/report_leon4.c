@@ -29,6 +29,7 @@ struct leon4 {
     struct counters counters;
     struct sums sums[CACHES];
     uint64_t fetches, cost;
+    uint64_t bare;     /* that missed the first level and have no class */
     uint64_t clock_hz; /* of the streams, 0 = not stated */
     char machine[128]; /* that the costs are of, "" = not stated */
     struct cf_mix mix;
@@ -130,6 +131,8 @@ void leon4_frame(struct leon4 *l, const struct cf_frame *f)
                 s->misses[class[i]]++;
             else if (!hit || hit[i] == 0)
                 s->unknown++;
+            else
+                l->bare += hit[i] > 1;
         }
         if (hit && hit[i] == CF_FROM_MEMORY && !l->off)
             l->sums[SECOND].misses[behind ? behind[i] : 0]++;
@@ -302,6 +305,14 @@ void leon4_print(const struct leon4 *l)
 {
     const struct counter *counter = counters_find(&l->counters, l->r->o.l2_event);
 
+    if (l->bare) {
+        cf_warn(&l->r->tool,
+                "%" PRIu64 " loads and fetches missed the first level by column hit and have no "
+                "class: they are missing in its misses; classify those of the first level, without "
+                "--level and by rule leon4 or hill",
+                l->bare);
+        cf_tool_note(&l->r->tool, CF_EXIT_INPUT);
+    }
     if (l->has_cost && !l->clock_hz && *l->machine && strcmp(l->machine, l->r->machine->name) != 0)
         cf_warn(&l->r->tool,
                 "column cost is of machine '%s', and its time by the clock of '%s': give the first "
