@@ -186,6 +186,29 @@ END
     [[ $(cf-cat --csv --columns stage t.cf | grep -c '^2$') -ge 8 ]]
 }
 
+@test "an instruction whose breakpoint went to one that runs no more gets it again" {
+    breakpoints
+    cc -g -O1 -D_GNU_SOURCE -x c -o seldom - <<'END'
+#include <sys/mman.h>
+#include <unistd.h>
+static void __attribute__((noinline)) seldom(volatile char *p) { *p = 1; }
+static void __attribute__((noinline)) once(volatile char *p) { for (int i = 0; i < 4; i++) p[i << 12] = 1; }
+int main(void)
+{
+    char *p = mmap(0, 400 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(p, 400 << 12, MADV_NOHUGEPAGE);
+    for (int i = 0; i < 80; i++, usleep(30000)) {
+        seldom(p + (i << 12));
+        if (i == 3)
+            once(p + (200 << 12));
+    }
+}
+END
+    cf-capture-perf -q --coarse page-faults --no-objects -o t.cf -- ./seldom
+    cf-resolve -q t.cf | cf-select -q --function seldom | cf-cat --csv --columns stage | grep -c '^2$' >seen
+    [[ $(<seen) -ge 10 ]] || fail "$(cat seen)"
+}
+
 @test "what a small ring loses is counted in the stream and reported" {
     samples
     run -0 cf-capture-perf --coarse page-faults --fine 0 --buffer 4K -o t.cf -- \

@@ -126,14 +126,22 @@ int cf_fine_place(struct cf_fine *f, const char *file, const char *build, uint64
     return 0;
 }
 
+/* Whether an instruction that had its turn may have another: none waits, and the one that has the
+   breakpoint had its time, or none has had it for as long. */
+static int gives_again(const struct cf_fine *f, const struct cf_record *r)
+{
+    if (cf_suspects_waiting(f->suspects))
+        return 0;
+    if (f->active)
+        return r->time >= f->until && (r->pid != f->now.pid || r->ip != f->now.at);
+    return r->time >= f->idle && r->time - f->idle >= f->o.expire_ns;
+}
+
 int cf_fine_sampled(struct cf_fine *f, const struct cf_record *r, int missed)
 {
-    const int again = !f->active && !cf_suspects_waiting(f->suspects) && r->time >= f->idle &&
-                      r->time - f->idle >= f->o.expire_ns;
-
-    return f->o.most
-               ? cf_suspects_sampled(f->suspects, r->pid, r->tid, r->ip, r->addr, missed, again)
-               : 0;
+    return f->o.most ? cf_suspects_sampled(f->suspects, r->pid, r->tid, r->ip, r->addr, missed,
+                                           gives_again(f, r))
+                     : 0;
 }
 
 /* ---- the breakpoint ---- */

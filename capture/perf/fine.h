@@ -45,8 +45,8 @@ void cf_fine_free(struct cf_fine *f);
 int cf_fine_place(struct cf_fine *f, const char *file, const char *build, uint64_t offset,
                   uint64_t misses);
 
-/* A sampled access; a suspect is watched when its turn comes, and again when nothing has been for
-   the time of a breakpoint. -1 without memory. */
+/* A sampled access; a suspect is watched when its turn comes, and again when none waits and what is
+   watched had the time of a breakpoint, or nothing has been for as long. -1 without memory. */
 int cf_fine_sampled(struct cf_fine *f, const struct cf_record *r, int missed);
 
 /* The accesses of a breakpoint's sample, as by cf_operands_accesses(). *misses: those of its place,
