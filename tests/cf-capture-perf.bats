@@ -209,6 +209,38 @@ END
     [[ $(<seen) -ge 10 ]] || fail "$(cat seen)"
 }
 
+@test "--coarse FILE: an instruction of a library that another one took the place of is watched in its own" {
+    breakpoints
+    local name
+    for name in a b; do
+        { [[ $name == a ]] || echo 'int other(int a, int b) { return a * b + 17 * a - b * 3 + a / b; }'
+          echo 'long walk(volatile long *p, long n) { long s = 0; for (; n; n--) for (int i = 0; i < 1024; i++) s += p[i]; return s; }'
+        } >"walk_$name.c"
+        cc -g -O1 -shared -fPIC -o "lib$name.so" "walk_$name.c"
+    done
+    cc -g -O1 -x c -o both - <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+static long cells[1024];
+int main(int argc, char **argv)
+{
+    for (int k = 1; k <= 2; k++) {
+        void *library = dlopen(k == 1 ? "./liba.so" : "./libb.so", RTLD_NOW);
+        long (*walk)(volatile long *, long) = (long (*)(volatile long *, long))dlsym(library, "walk");
+        walk(cells, atol(argv[1]));
+        dlclose(library);
+    }
+}
+END
+    cf-capture-trace -q -- ./both 1 | cf-resolve -q -o e.cf
+    for name in a b; do
+        cf-select -q --source "*walk_$name.c:*" -o "$name.cf" e.cf
+        cf-capture-perf -q --coarse "$name.cf" --expire 60000 -o t.cf -- ./both 200000
+        cf-resolve -q t.cf | cf-select -q --source "*walk_$name.c:*" | cf-cat --csv --columns stage >stages
+        [[ $(grep -c '^2$' stages) -ge 64 ]] || fail "$name: $(wc -l <stages)"
+    done
+}
+
 @test "what a small ring loses is counted in the stream and reported" {
     samples
     run -0 cf-capture-perf --coarse page-faults --fine 0 --buffer 4K -o t.cf -- \

@@ -18,7 +18,7 @@ struct place {
 
 struct mapping {
     uint32_t pid, file, build;
-    uint64_t start, end, offset;
+    uint64_t time, start, end, offset;
 };
 
 struct earlier {
@@ -26,9 +26,12 @@ struct earlier {
     struct place *place; /* by hash */
     size_t count, room;
     struct mapping *map; /* later ones hide earlier ones */
-    size_t maps, maps_room, last;
-    int served;   /* it says which accesses missed */
-    int unstated; /* it lacks the build of a file */
+    size_t maps, maps_room;
+    size_t made;        /* of them, those before the access at hand */
+    size_t last;        /* the one found last, */
+    uint64_t low, high; /* and the addresses of which it is; none where both are equal */
+    int served;         /* it says which accesses missed */
+    int unstated;       /* it lacks the build of a file */
 };
 
 static void take_maps(struct earlier *e, const struct cf_frame *f)
@@ -36,7 +39,7 @@ static void take_maps(struct earlier *e, const struct cf_frame *f)
     const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL),
                    *build = cf_u32(f, CF_BUILD);
     const uint64_t *start = cf_u64(f, CF_START), *end = cf_u64(f, CF_STOP),
-                   *offset = cf_u64(f, CF_OFFSET);
+                   *offset = cf_u64(f, CF_OFFSET), *time = cf_u64(f, CF_TIME);
     const uint8_t *op = cf_u8(f, CF_OP), *perms = cf_u8(f, CF_PERMS);
 
     for (uint32_t i = 0; pid && i < f->rows; i++) {
@@ -44,21 +47,47 @@ static void take_maps(struct earlier *e, const struct cf_frame *f)
             continue;
         cf_must(e->tool, cf_array_room(&e->map, &e->maps_room, e->maps + 1, sizeof *e->map));
         e->map[e->maps++] =
-            (struct mapping){pid[i], label[i], build ? build[i] : 0, start[i], end[i], offset[i]};
+            (struct mapping){pid[i], label[i], build ? build[i] : 0, time ? time[i] : 0, start[i],
+                             end[i], offset[i]};
     }
+}
+
+/* A frame of mappings may have some that come after accesses of the next frame. */
+static void pass_time(struct earlier *e, uint64_t time)
+{
+    const size_t before = e->made;
+
+    while (e->made < e->maps && e->map[e->made].time <= time)
+        e->made++;
+    if (e->made != before)
+        e->low = e->high = 0;
 }
 
 static const struct mapping *mapped(struct earlier *e, uint32_t pid, uint64_t pc)
 {
-    const struct mapping *m = e->maps ? &e->map[e->last] : NULL;
+    uint64_t low = 0, high = UINT64_MAX;
 
-    if (m && m->pid == pid && m->start <= pc && pc < m->end)
-        return m;
-    for (size_t i = e->maps; i-- > 0;)
-        if (e->map[i].pid == pid && e->map[i].start <= pc && pc < e->map[i].end) {
+    if (e->low <= pc && pc < e->high && e->map[e->last].pid == pid)
+        return &e->map[e->last];
+    for (size_t i = e->made; i-- > 0;) {
+        const struct mapping *m = &e->map[i];
+
+        if (m->pid != pid)
+            continue;
+        if (m->end <= pc) {
+            low = m->end > low ? m->end : low;
+        } else if (m->start > pc) {
+            high = m->start < high ? m->start : high;
+        } else {
             e->last = i;
-            return &e->map[i];
+            e->low = m->start > low ? m->start : low;
+            e->high = m->end < high ? m->end : high;
+            return m;
         }
+    }
+    for (size_t i = e->made; i < e->maps; i++) /* threads may have been put side by side */
+        if (e->map[i].pid == pid && e->map[i].start <= pc && pc < e->map[i].end)
+            return &e->map[i];
     return NULL;
 }
 
@@ -89,7 +118,8 @@ static void grow(struct earlier *e)
 static void take_accesses(struct earlier *e, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID);
-    const uint64_t *pc = cf_u64(f, CF_PC), *weight = cf_u64(f, CF_WEIGHT);
+    const uint64_t *pc = cf_u64(f, CF_PC), *weight = cf_u64(f, CF_WEIGHT),
+                   *time = cf_u64(f, CF_TIME);
     const uint8_t *op = cf_u8(f, CF_OP), *hit = cf_u8(f, CF_HIT), *level = cf_u8(f, CF_LEVEL);
 
     if (!hit)
@@ -101,6 +131,7 @@ static void take_accesses(struct earlier *e, const struct cf_frame *f)
 
         if ((op[i] != CF_LOAD && op[i] != CF_STORE) || (hit && hit[i] <= 1))
             continue;
+        pass_time(e, time ? time[i] : UINT64_MAX);
         m = mapped(e, pid[i], pc[i]);
         if (!m || !m->file)
             continue;
@@ -137,12 +168,14 @@ size_t cf_earlier_read(struct cf_tool *t, char *file, struct cf_fine *fine)
     cf_reader_unify(in);
     cf_reader_want_each(in, CF_MAP, CF_REQUIRED, CF_PID, CF_OP, CF_START, CF_STOP, CF_OFFSET,
                         CF_PERMS, CF_LABEL);
-    cf_reader_want(in, CF_MAP, CF_BUILD, CF_OPTIONAL);
+    cf_reader_want_each(in, CF_MAP, CF_OPTIONAL, CF_TIME, CF_BUILD);
     cf_reader_want_each(in, CF_ACCESS, CF_REQUIRED, CF_PID, CF_PC, CF_OP);
-    cf_reader_want_each(in, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_LEVEL, CF_WEIGHT);
+    cf_reader_want_each(in, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_HIT, CF_LEVEL, CF_WEIGHT);
     grow(&e);
     while (cf_reader_next(in, &f))
-        if (f->table == CF_MAP)
+        if (f->table == CF_HEADER) /* of another recording, with mappings of its own */
+            e.maps = e.made = e.low = e.high = 0;
+        else if (f->table == CF_MAP)
             take_maps(&e, f);
         else if (f->table == CF_ACCESS)
             take_accesses(&e, f);
