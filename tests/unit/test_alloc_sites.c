@@ -111,7 +111,7 @@ static void far_below_the_mean(void)
     sites_free(s);
 }
 
-/* Of small objects one in eight pages is kept, and large ones all: the mean is that of all objects. */
+/* Of small objects one in eight pages is kept, and large ones all; the mean is of all objects. */
 static void of_large_and_small(void)
 {
     enum { PAGES = 8000, PAGE = 4096, LARGE_AT = 0x40000000 };
