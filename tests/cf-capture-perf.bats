@@ -235,7 +235,7 @@ END
     cf-capture-trace -q -- ./both 1 | cf-resolve -q -o e.cf
     for name in a b; do
         cf-select -q --source "*walk_$name.c:*" -o "$name.cf" e.cf
-        cf-capture-perf -q --coarse "$name.cf" --expire 60000 -o t.cf -- ./both 200000
+        cf-capture-perf -q --coarse "$name.cf" --expire 60000 -o t.cf -- ./both 400000
         cf-resolve -q t.cf | cf-select -q --source "*walk_$name.c:*" | cf-cat --csv --columns stage >stages
         [[ $(grep -c '^2$' stages) -ge 64 ]] || fail "$name: $(wc -l <stages)"
     done
