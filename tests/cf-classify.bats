@@ -563,6 +563,14 @@ L2,store,2,1,1,0,0,0,0"
     cf-classify -q --rule leon4 -m leon4-n2x t.packed.cf | cf-cat --csv --columns time,op,hit,class | same want -
     cf-select --op load,store,ifetch t.cf | cf-classify -q --rule leon4 -m leon4-n2x | cf-cat --csv --columns time,op,hit,class | same want -
     grep -q '^13,ifetch,2,16$' want
+    # on one core alike, whichever CPU that is of; what other masters read is not its
+    run -0 cf-classify -q --rule leon4 -m leon4-n2x --cores 1 --summary t.cf
+    has 'L1I,ifetch,5,2,1,0,0,1,0'
+    sed 's/mst=3/mst=2/;s/mst=0/mst=1/' t.txt | cf-capture leon4 -q -c 1 >t.cf
+    for cores in 1 2 4; do
+        run -0 cf-classify -q --rule leon4 -m leon4-n2x --cores $cores --summary t.cf
+        has 'L1I,ifetch,5,2,1,0,0,1,0'
+    done
 }
 
 @test "rule leon4: rows of unplaced keep their values and order, and get the columns; segments begin anew" {

@@ -18,6 +18,8 @@
 #include "filters/engine/classes/leon4.h"
 #include "formats/program/cf_aside.h"
 
+enum { MASTERS = 256 };
+
 struct leon4 {
     struct classify *c;
     struct cf_machine *m;
@@ -29,6 +31,7 @@ struct leon4 {
     struct cf_writer *out; /* or NULL */
     uint8_t *hit, *behind, *core;
     uint64_t *space;
+    uint8_t made[MASTERS]; /* by CPU: accesses, so that what its master reads is of its core */
 };
 
 static const struct need needs[] = {
@@ -142,6 +145,12 @@ static uint8_t seen(uint8_t level)
     return level == 0 ? CF_LEON4_NOTHING : level == 1 ? CF_LEON4_HIT : CF_LEON4_MISS;
 }
 
+static void makes(struct leon4 *l, uint32_t cpu)
+{
+    if (cpu < MASTERS)
+        l->made[cpu] = 1;
+}
+
 static void step(struct leon4 *l, const struct cf_leon4_access *a, struct cf_leon4_result *r)
 {
     cf_must(l->c->tool, cf_leon4_access(l->model, a, r));
@@ -151,8 +160,8 @@ static void bus_read(struct leon4 *l, const struct cf_aside_row *row)
 {
     const int first = row->level == 2 || row->level == 0; /* HTRANS NONSEQ; absent: any */
 
-    if (row->op == CF_LOAD && first && row->cpu < l->core_count)
-        cf_leon4_bus(l->model, row->cpu, row->phys);
+    if (row->op == CF_LOAD && first && row->cpu < MASTERS && l->made[row->cpu])
+        cf_leon4_bus(l->model, row->cpu % l->core_count, row->phys);
 }
 
 static void one_unplaced(struct leon4 *l, struct cf_aside_row *row)
@@ -164,6 +173,7 @@ static void one_unplaced(struct leon4 *l, struct cf_aside_row *row)
                                       .seen = seen(row->level)};
     struct cf_leon4_result r;
 
+    makes(l, row->cpu);
     step(l, &a, &r);
     row->hit = r.hit;
     row->class = r.class;
@@ -203,7 +213,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
 {
     struct leon4 *l = state;
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
-    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const uint32_t *size = cf_u32(f, CF_SIZE), *cpu = cf_u32(f, CF_CPU);
     const uint8_t *op = cf_u8(f, CF_OP), *level = cf_u8(f, CF_LEVEL);
     struct cf_leon4_access a = {.placed = 1, .size = 1, .op = CF_LOAD};
     struct cf_leon4_result r;
@@ -212,6 +222,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
                                       cf_u32(f, CF_TID), f->rows, l->core, l->space));
     for (uint32_t i = 0; i < f->rows; i++) {
         until(l, time[i]);
+        makes(l, cpu ? cpu[i] : l->core[i]);
         a.addr = addr[i];
         a.space = l->space[i];
         a.core = l->core[i];
