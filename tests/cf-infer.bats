@@ -45,7 +45,7 @@ told() {
     has 'by way-size' "$flat"
     has 'latency of memory (222 to 222)' "$flat"
     has 'of L2 policy, sharing, inclusion, how stores are handled (lru, private, non-inclusive' "$flat"
-    has 'kind, since no instructions were measured' "$flat"
+    has 'kind, since no level for instructions is known' "$flat"
     has 'latency_source: "measured: by loads' "$flat"
     # what it says is what a model takes
     printf '%s\n' addr 0 0 64 | stream in.cf -

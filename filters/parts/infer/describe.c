@@ -138,7 +138,7 @@ static void list_rest(const struct infer *f, FILE *out)
                     c->policy.how == MEASURED ? "" : "lru, ", c->shared_by ? "" : "private, ",
                     inclusion_measured(c) ? "" : "non-inclusive, ",
                     c->kind == CF_UNIFIED && c->level == 1
-                        ? " and kind, since no instructions were measured"
+                        ? " and kind, since no level for instructions is known"
                         : "");
     }
     if (any)
