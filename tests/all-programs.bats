@@ -575,6 +575,21 @@ readers() {
     verdict
 }
 
+@test "an input that is damaged before its first record: status 1 and a message, and reducers print nothing" {
+    local p
+    cf-capture csv no-such-file 2>/dev/null >raw.cf || [[ $? == 1 ]]
+    head -c $(($(stat -c %s raw.cf) - 1)) raw.cf >cut.cf
+    for p in $(programs reducer); do
+        for file in raw.cf cut.cf; do
+            go "$p" $file
+            expect "$p" 1 "for $file"
+            told "$p" "for $file"
+            [[ ! -s out ]] || complain "$p" "prints a result of $file" out
+        done
+    done
+    verdict
+}
+
 @test "a stream without its end frame: status 1 and a message" {
     local p
     for p in $(programs annotator reducer maker); do

@@ -195,6 +195,7 @@ static void refuse_partial(struct cf_reader *r)
 {
     const char *program = cf_header_fact(&r->header, "partial", "program");
 
+    r->part_came |= program != NULL;
     if (r->partials || !program)
         return;
     cfr_damage(r, r->segment_start,
@@ -429,9 +430,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
     if (r->taken < r->frame_rows && !r->refused && next_piece(r))
         return 1;
     for (;;) {
-        if (r->refused)
-            return 0;
-        if (r->fd < 0 && !cfr_open_next(r))
+        if (r->refused || (r->fd < 0 && !cfr_open_next(r)))
             return 0;
         if (!cfr_need(r, 8, READ_AHEAD)) {
             end_input(r);
@@ -493,8 +492,9 @@ enum cf_fit cf_reader_fit(const struct cf_reader *r)
 unsigned cf_reader_lacks(const struct cf_reader *r)
 {
     const enum cf_fit fit = cf_reader_fit(r);
+    const int nothing = fit == CF_FIT_NONE && r->damages && !r->part_came;
     unsigned first;
 
     (void)needed_kinds(r, &first);
-    return fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT ? first : 0;
+    return nothing || fit == CF_FIT_OTHERS || fit == CF_FIT_WITHOUT ? first : 0;
 }

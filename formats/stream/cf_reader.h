@@ -109,6 +109,7 @@ struct cf_reader {
     unsigned damages,
         wanting;      /* in all; streams that say that they are made of an input with one */
     int came;         /* a segment */
+    int part_came;    /* one of partial results */
     int refused;      /* by the environment: nothing more is handed out */
     int needed_came;  /* records with all that is required */
     unsigned kinds;   /* that came: bits by cfr_kind() */
