@@ -251,8 +251,8 @@ sorted() {
 1,0x1,,18446744073709551613
 2,0x1,f,7
 3,0x1,,18446744073709551613"
-    has "a.cf: there is no column 'function'" "$stderr"
-    has "a.cf: there is no column 'dist': its rows have no distance" "$stderr"
+    has "a.cf: there is no column 'function' in table access: its rows get no text" "$stderr"
+    has "a.cf: there is no column 'dist' in table access: its rows have no distance" "$stderr"
     run -0 --separate-stderr bash -c 'cf-merge -q a.cf b.cf >/dev/null'
     [[ $stderr == "" ]]
 }

@@ -155,6 +155,7 @@ print(*((p["pid"], p["name"]) for p in json.load(sys.stdin)["process_list"]))' <
     run -2 cf-report -m "$M" x.cf -- ./count
     run -2 cf-report -m "$M" --
     TMPDIR=/nonexistent run -3 --separate-stderr cf-report -q -m "$M" -- ./count </dev/null
+    has "cf-report: TMPDIR /nonexistent: " "$stderr"
     has /nonexistent "$stderr"
     run ! cf-report -q -m "$M" -- ./no-such-program
     has_not 'Functions' "$output"

@@ -209,17 +209,21 @@ static const char *column_name(const struct source *s, unsigned id)
     return name ? name : "(unknown)";
 }
 
-static void warn_lack(struct output *out, const struct source *s, struct out_column *c, int before)
+static void warn_lack(struct output *out, const struct source *s, const struct out_table *t,
+                      struct out_column *c, int before)
 {
+    const char *table = cf_table_name(t->id);
+
     if (c->warned || out->merge->tool.quiet || c->id == CF_WEIGHT || c->id == CF_CPU)
         return;
     c->warned = 1;
-    cf_warn(&out->merge->tool, "%s: %s '%s': %s", s->input->name,
+    cf_warn(&out->merge->tool, "%s: %s '%s' in table %s: %s", s->input->name,
             before ? "inputs before it have no column" : "there is no column",
-            column_name(s, c->id),
-            before             ? "rows so far go without"
-            : c->id == CF_DIST ? "its rows have no distance, as they mix with rows that have one"
-                               : "its rows get 0, as they mix with rows that have it");
+            column_name(s, c->id), table ? table : "(unknown)",
+            before              ? "rows so far go without"
+            : c->id == CF_DIST  ? "its rows have no distance, as they mix with rows that have one"
+            : c->type == CF_STR ? "its rows get no text, as they mix with rows that have it"
+                                : "its rows get 0, as they mix with rows that have it");
 }
 
 void output_map(struct output *out, const struct source *s, struct part *p)
@@ -245,7 +249,7 @@ void output_map(struct output *out, const struct source *s, struct part *p)
             struct out_column *new = add_column(out, t, c->id, c->type);
 
             if (new && t->total)
-                warn_lack(out, s, new, 1);
+                warn_lack(out, s, t, new, 1);
         }
     }
     for (unsigned k = 0; k < t->columns; k++) {
@@ -254,7 +258,7 @@ void output_map(struct output *out, const struct source *s, struct part *p)
             if (p->column[i].id == t->column[k].id)
                 p->from[k] = (int16_t)i;
         if (p->from[k] < 0)
-            warn_lack(out, s, &t->column[k], 0);
+            warn_lack(out, s, t, &t->column[k], 0);
     }
     p->out = t;
     p->version = t->version;

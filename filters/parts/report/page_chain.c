@@ -42,7 +42,8 @@ static const char *make_temporary(const struct cf_tool *t)
         const char *why = strerror(errno);
 
         *temporary = '\0';
-        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", dir && *dir ? dir : "/tmp", why);
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s%s: %s", dir && *dir ? "TMPDIR " : "",
+               dir && *dir ? dir : "/tmp", why);
     }
     close(fd);
     atexit(remove_temporary);
