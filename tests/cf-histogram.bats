@@ -215,6 +215,10 @@ free,6,1,1.000000,1.000000"
     has "table access has no column 'shoesize', it has " "$stderr"
     has ", addr" "$stderr"
     [[ -z $output ]]
+    # what packed files have beside, and nobody can count, is none to choose
+    run -1 --separate-stderr cf-histogram --column shoesize "$ROOT/samples/sort.cf"
+    has ", pc" "$stderr"
+    has_not code "$stderr"
     run -1 cf-histogram --table horses --column addr a.cf
     is "cf-histogram: --table 'horses': the input has no such rows: cf-cat --info lists those it has"
 }

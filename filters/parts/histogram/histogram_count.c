@@ -168,7 +168,7 @@ static void lacks(struct histogram *h, const struct cf_frame *f, const char *col
     for (unsigned i = 0; i < f->columns; i++) {
         const char *name = cf_reader_column_name(h->reader, f->column[i].id);
 
-        if (name)
+        if (name && f->column[i].type != CF_BLOB)
             list = cf_tool_text(&h->tool, "%s%s%s", list, *list ? ", " : "", name);
     }
     cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s', it has %s", h->o.table, column,
