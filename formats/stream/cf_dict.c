@@ -9,6 +9,8 @@
 #include "formats/base/cf_memory.h"
 #include "cf_reader.h"
 
+enum { TABLES = 1 << 16 }; /* that a frame can be of */
+
 void cfr_clear_segment(struct cf_reader *r)
 {
     for (unsigned i = 0; i <= CF_CHAIN_MOST; i++) {
@@ -286,7 +288,42 @@ void cfr_check_order(struct cf_reader *r)
     }
 }
 
-/* The end frame's totals against what came. */
+/* The end frame's totals against what came, by tables: an input may list as many as it likes. */
+static void check_totals(struct cf_reader *r, const uint32_t *id, const uint64_t *rows)
+{
+    uint64_t *left = calloc(TABLES, sizeof(*left)); /* of each table, until it was listed */
+
+    if (!left) {
+        cfr_refuse(r, ENOMEM);
+        return;
+    }
+    for (size_t k = 0; k < r->totals; k++)
+        left[r->total[k].table] = r->total[k].rows;
+    for (uint32_t i = 0; i < r->frame.rows && !r->lost; i++) {
+        const uint64_t came = id[i] < TABLES ? left[id[i]] : 0;
+        const char *name = came == rows[i] ? NULL : cf_reader_table_name(r, id[i]);
+
+        if (came != rows[i])
+            cfr_damage(r, r->frame.offset,
+                       "table %s had %llu rows when it was written, but %llu came: "
+                       "frames are missing",
+                       name ? name : "unknown", (unsigned long long)rows[i],
+                       (unsigned long long)came);
+        else if (came)
+            left[id[i]] = 0;
+    }
+    for (size_t k = 0; k < r->totals && !r->lost; k++) {
+        const uint64_t came = left[r->total[k].table];
+        const char *name = came ? cf_reader_table_name(r, r->total[k].table) : NULL;
+
+        if (came)
+            cfr_damage(r, r->frame.offset,
+                       "table %s had no rows when it was written, but %llu came",
+                       name ? name : "unknown", (unsigned long long)came);
+    }
+    free(left);
+}
+
 void cfr_check_end(struct cf_reader *r, size_t total)
 {
     const uint32_t *id = structural(r, CF_ID, CF_U32, NULL);
@@ -301,33 +338,8 @@ void cfr_check_end(struct cf_reader *r, size_t total)
         cfr_damage(r, offset, "the end frame has no row counts");
         return;
     }
-    for (uint32_t i = 0; i < r->frame.rows; i++) {
-        const struct total *t = total_of(r, id[i]);
-        const uint64_t came = t ? t->rows : 0;
-
-        if (came != rows[i]) {
-            const char *name = cf_reader_table_name(r, id[i]);
-
-            cfr_damage(r, offset,
-                       "table %s had %llu rows when it was written, but %llu came: "
-                       "frames are missing",
-                       name ? name : "unknown", (unsigned long long)rows[i],
-                       (unsigned long long)came);
-            return;
-        }
-    }
-    for (size_t k = 0; k < r->totals; k++) {
-        uint32_t i = 0;
-
-        while (i < r->frame.rows && id[i] != r->total[k].table)
-            i++;
-        if (i == r->frame.rows && r->total[k].rows) {
-            const char *name = cf_reader_table_name(r, r->total[k].table);
-
-            cfr_damage(r, offset, "table %s had no rows when it was written, but %llu came",
-                       name ? name : "unknown", (unsigned long long)r->total[k].rows);
-            return;
-        }
-    }
+    check_totals(r, id, rows);
+    if (r->lost)
+        return;
     cfr_check_trailer(r, trailer, bytes, offset + total);
 }

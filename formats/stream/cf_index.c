@@ -93,7 +93,8 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
         e->rows = (uint32_t)cf_get64(rows + 8 * (size_t)i);
         e->first = cf_get64(first + 8 * (size_t)i);
         e->last = cf_get64(last + 8 * (size_t)i);
-        if (from & 7 || from > end - r->segment_start || (r->entries && e->offset <= e[-1].offset))
+        if (from & 7 || from > end - r->segment_start || e->table > UINT16_MAX ||
+            (r->entries && e->offset <= e[-1].offset))
             return -1;
         r->entries++;
     }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hostile end frames: a table listed twice, one that is none, and as many rows as a frame can have
+ * behind many tables, which must cost no time. Memory: 1 MB.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/codec/cf_codec.h"
+#include "formats/stream/cf.h"
+#include "tests/unit/reseal.h"
+#include "tests/unit/tap.h"
+
+enum { ROOM = 1 << 20, FIRST = 1000, MINE = 20000 };
+
+static char name[] = "/tmp/cf-ends-XXXXXX";
+static uint8_t stream[ROOM];
+static size_t used;
+
+static uint8_t *put(const void *bytes, size_t n)
+{
+    uint8_t *at = stream + used;
+
+    memcpy(at, bytes, n);
+    used += n;
+    return at;
+}
+
+static void put_header(void)
+{
+    static const char yaml[] = "cacheflow: 1\nchain:\n  - \"cf-x\"\n\0\0\0\0\0\0\0";
+    const size_t bytes = strlen(yaml), all = RESEAL_SEGMENT + ((bytes + 7) & ~(size_t)7);
+    uint8_t head[RESEAL_SEGMENT] = "\x89"
+                                   "CFL\r\n\x1a\n\1\0\0\0";
+
+    used = 0;
+    head[12] = (uint8_t)bytes;
+    put(head, sizeof(head));
+    put(yaml, all - sizeof(head));
+    reseal_one(stream, all);
+}
+
+struct column {
+    unsigned id, type, codec;
+    uint64_t base;
+    const void *bytes;
+    size_t length; /* a multiple of 8 */
+};
+
+static void put_frame(unsigned table, uint32_t rows, const struct column *c, unsigned columns)
+{
+    size_t all = RESEAL_FRAME + columns * RESEAL_COLUMN;
+    uint8_t head[RESEAL_FRAME] = "CFfr", *start;
+
+    for (unsigned i = 0; i < columns; i++)
+        all += c[i].length;
+    reseal_put64(head + 4, all | (uint64_t)table << 32 | (uint64_t)columns << 48);
+    head[12] = (uint8_t)rows;
+    head[13] = (uint8_t)(rows >> 8);
+    head[14] = (uint8_t)(rows >> 16);
+    start = put(head, sizeof(head));
+    for (unsigned i = 0; i < columns; i++) {
+        uint8_t descriptor[RESEAL_COLUMN] = {0};
+
+        reseal_put64(descriptor, c[i].id | (uint64_t)c[i].type << 16 | (uint64_t)c[i].codec << 24 |
+                                     (uint64_t)c[i].length << 32);
+        reseal_put64(descriptor + 8, c[i].base);
+        put(descriptor, sizeof(descriptor));
+    }
+    for (unsigned i = 0; i < columns; i++)
+        put(c[i].bytes, c[i].length);
+    reseal_one(start, all);
+}
+
+/* An end frame of `rows` rows: by `id` and `count`, or all of one table without rows. */
+static void put_end(uint32_t rows, const uint32_t *id, const uint64_t *count)
+{
+    uint8_t trailer[32] = {0};
+    const struct column c[] = {
+        {CF_ID, CF_U32, id ? CF_RAW : CF_CONST, id ? 0 : FIRST, id, id ? rows * 4 : 0},
+        {CF_ROWS, CF_U64, id ? CF_RAW : CF_CONST, 0, count, id ? rows * 8 : 0},
+        {CF_TRAILER, CF_BLOB, CF_RAW, 32, trailer, 32}};
+    const size_t all = RESEAL_FRAME + 3 * RESEAL_COLUMN + c[0].length + c[1].length + 32;
+
+    reseal_put64(trailer + 8, used + all);
+    memcpy(trailer + 24, "CFend\r\n\x1a", 8);
+    put_frame(CF_END, rows, c, 3);
+}
+
+static void put_accesses(void)
+{
+    static const uint64_t addr[] = {0x1000, 0x2000};
+    const struct column c = {CF_ADDR, CF_U64, CF_RAW, 0, addr, sizeof(addr)};
+
+    put_frame(CF_ACCESS, 2, &c, 1);
+}
+
+/* What the reader says of the stream, or "". */
+static const char *problem(void)
+{
+    static char text[1024];
+    char *files[] = {name};
+    FILE *out = fopen(name, "wb");
+    struct cf_reader *r;
+    struct cf_frame *f;
+    const char *why;
+
+    if (!out || fwrite(stream, 1, used, out) != used || fclose(out) != 0)
+        abort();
+    r = cf_reader_open(files, 1);
+    if (!r)
+        abort();
+    while (cf_reader_next(r, &f))
+        ;
+    why = cf_reader_problem(r);
+    snprintf(text, sizeof(text), "%s", why ? why : "");
+    cf_reader_close(r);
+    return text;
+}
+
+static void lists(void)
+{
+    static const uint64_t counts[] = {2, 0}, twice[] = {2, 2};
+    static const uint32_t good[] = {CF_ACCESS, CF_MAP}, same[] = {CF_ACCESS, CF_ACCESS};
+    static const uint32_t none[] = {CF_ACCESS, CF_ACCESS + 65536};
+
+    put_header();
+    put_accesses();
+    put_end(2, good, counts);
+    ok(!*problem(), "a table without rows may be listed");
+
+    put_header();
+    put_accesses();
+    put_end(2, same, twice);
+    ok(strstr(problem(), "table access had 2 rows when it was written, but 0 came") != NULL,
+       "a table that is listed twice is damage");
+
+    put_header();
+    put_accesses();
+    put_end(2, none, twice);
+    ok(strstr(problem(), "table unknown had 2 rows") != NULL, "a table that is none has no rows");
+}
+
+static void many(void)
+{
+    clock_t begin;
+
+    put_header();
+    for (unsigned i = 0; i < MINE; i++)
+        put_frame(FIRST + i, 0, NULL, 0);
+    put_end(CF_FILE_ROWS, NULL, NULL);
+    begin = clock();
+    ok(!*problem() && clock() - begin < 4 * CLOCKS_PER_SEC,
+       "many rows behind many tables are fast");
+}
+
+int main(void)
+{
+    const int fd = mkstemp(name);
+
+    if (fd < 0)
+        abort();
+    close(fd);
+    lists();
+    many();
+    unlink(name);
+    return done();
+}
