@@ -164,8 +164,8 @@ void cf_reader_refuse_samples(struct cf_reader *r);
 void cf_reader_refuse_parts(struct cf_reader *r);
 
 /* Where what is required did not come, though records did: of another kind of recording (snapshots
-   instead of accesses), or without a column, or where no records came of an input that is damaged or
-   empty, which is a problem by itself: the first table of which a column is required; else 0.
+   instead of accesses), or without a column, or where no records came of an input that is damaged
+   or empty, which is a problem by itself: the first table of which a column is required; else 0.
    For programs that would print a result of nothing. */
 unsigned cf_reader_lacks(const struct cf_reader *r);
 
