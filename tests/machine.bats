@@ -35,6 +35,18 @@ show() {
     done
 }
 
+@test "a description without a name is called by its file, in whole characters of UTF-8" {
+    printf 'op,addr\nload,0x1000\n' | cf-capture csv >in.cf
+    for name in "$(printf '\303\251%.0s' {1..64})" $'a\xffb'; do
+        echo '{line_size: 64, levels: [{name: L1, size: 64, ways: 1}], latency: {L1: 1, memory: 2}}' >"$name.yaml"
+        cf-cache -m "./$name.yaml" in.cf | cf-latency -m "./$name.yaml" 2>said >out.cf
+        same /dev/null said
+        cf-cat --info out.cf | grep -o 'machine: "[^"]*"' | uniq >>names
+    done
+    printf 'machine: "%s"\n' "$(printf '\303\251%.0s' {1..63})" 'a\\xffb' >want
+    same want names
+}
+
 @test "the examples of cf-machine(5) load" {
     awk '/^\.Bd/ { inside = 1; n++; next } /^\.Ed/ { inside = 0; next }
         inside { print > "example" n ".yaml" }' "$ROOT/formats/cf-machine.5"

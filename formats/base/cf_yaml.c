@@ -119,6 +119,8 @@ static int read_node(struct parse *p, unsigned depth, struct cf_yaml **result)
                                         : list ? e->data.sequence_start.anchor
                                                : e->data.mapping_start.anchor))
         return fail(p, line, "anchors (&) and aliases (*) are not allowed: write the value out");
+    if (text ? e->data.scalar.tag : list ? e->data.sequence_start.tag : e->data.mapping_start.tag)
+        return fail(p, line, "tags (!) are not allowed: remove it");
     if (depth > p->rules->depth)
         return fail(p, line, "nested more than %u deep", p->rules->depth);
     if (++p->values > p->rules->values)

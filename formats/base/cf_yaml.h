@@ -2,7 +2,8 @@
 /*
  * cf_yaml.h - a YAML document as a tree, of at most as many values and levels as the caller allows.
  * Refused are anchors and aliases, which YAML bombs are made of; directives, of which libyaml
- * compares each with all others; a second document; and zero bytes in texts.
+ * compares each with all others; tags, since what stands behind one is not what it looks like; a
+ * second document; and zero bytes in texts.
  */
 #ifndef CF_YAML_H
 #define CF_YAML_H

@@ -12,6 +12,7 @@
 
 #include "cf_machine_parts.h"
 #include "formats/base/cf_number.h"
+#include "formats/base/cf_text.h"
 
 enum { MAX_FILE = 1 << 20 };
 
@@ -487,13 +488,13 @@ int cfm_load_file(const struct report *to, const char *path, struct cf_machine *
     status = m->file ? read_machine(to, root, m) : cfm_refuse(to, ENOMEM);
     cf_yaml_free(root);
     if (status == 0 && !m->name[0]) {
-        const char *slash = strrchr(path, '/');
-        const char *base = slash ? slash + 1 : path;
-        size_t length = strlen(base);
+        char *const slash = strrchr(m->file, '/'), *const base = slash ? slash + 1 : m->file;
+        const size_t length = strlen(base);
+        const int ends = length > 5 && strcmp(base + length - 5, ".yaml") == 0;
 
-        if (length > 5 && strcmp(base + length - 5, ".yaml") == 0)
-            length -= 5;
-        snprintf(m->name, sizeof m->name, "%.*s", (int)(length < 127 ? length : 127), base);
+        base[length - (ends ? 5 : 0)] = '\0';
+        cf_text_safe(m->name, sizeof m->name, base);
+        base[length - (ends ? 5 : 0)] = ends ? '.' : '\0';
     }
     return status;
 }

@@ -115,6 +115,7 @@ static void documents(void)
          "anchors (&) and aliases (*) are not allowed");
     text("a second document", "a: b\n---\nchain:\n  - \"x\"\n",
          "header line 2: a second document begins here");
+    text("a tag", "a: !!binary YQ==\nchain:\n  - \"x\"\n", "tags (!) are not allowed");
     text("an alias", "a: *a\nchain:\n  - \"x\"\n", "anchors (&) and aliases (*) are not allowed");
     n = (size_t)snprintf(deep, sizeof(deep), "a: ");
     for (int i = 0; i < 1000; i++)

@@ -284,6 +284,9 @@ static void bad_documents(void)
     refused("line_size: &a 64\nlevels:\n" L1, 1, "anchors (&) and aliases (*)");
     refused("line_size: *a\nlevels:\n" L1, 1, "anchors");
     refused("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", 1, "anchors");
+    refused("line_size: !!int 64\nlevels:\n" L1, 1, "tags (!) are not allowed");
+    refused("line_size: 64\nlevels: !a\n" L1, 2, "tags (!)");
+    refused(HEAD "  - !a {name: L1, size: 1KiB, ways: 2}\n", 3, "tags (!)");
     refused("line_size: [[[[[[[[[1]]]]]]]]]\n", 1, "nested more than 8 deep");
     refused("? {a: 1}\n: 2\n", 1, "a key is a mapping");
     refused("line_size: 64\n  levels: x\n", 2, "no valid YAML");
