@@ -20,8 +20,9 @@ static int read_at(const struct cf_reader *r, void *to, size_t n, uint64_t offse
 }
 
 /* Offset of the first index frame of the segment that starts at r->segment_start, and of the
-   segment's end. The trailers lead from the end of the file to it, segment by segment. */
-static int find_index(const struct cf_reader *r, uint64_t *at, uint64_t *end)
+   segment's end. The trailers lead from the end of the file to it, segment by segment: where these
+   are many, that takes longer than to do without an index. */
+static int find_index(struct cf_reader *r, uint64_t *at, uint64_t *end)
 {
     struct stat st;
     uint64_t stop;
@@ -31,7 +32,7 @@ static int find_index(const struct cf_reader *r, uint64_t *at, uint64_t *end)
     stop = (uint64_t)st.st_size;
     if (r->span_to && r->span_to < stop)
         stop = r->span_to;
-    while (stop > r->segment_start + CF_TRAILER_BYTES) {
+    while (stop > r->segment_start + CF_TRAILER_BYTES && r->trailers++ < TRAILERS_MOST) {
         uint8_t trailer[CF_TRAILER_BYTES];
         uint64_t back, bytes;
 

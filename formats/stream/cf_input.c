@@ -228,6 +228,7 @@ int cfr_open_next(struct cf_reader *r)
             (void)fcntl(r->fd, F_SETPIPE_SZ, PIPE_BYTES);
         r->base = r->start = r->seekable ? (uint64_t)at : 0;
         r->damaged = 0;
+        r->trailers = 0;
         r->pos = r->end = 0;
         r->eof = 0;
         r->foreign = 0;

@@ -11,11 +11,12 @@
 #include "cf_wire.h"
 
 enum {
-    READ_AHEAD = 1 << 12,   /* bytes asked for where a frame head is expected */
-    PIPE_BYTES = 1 << 20,   /* of a pipe: larger ones are not faster */
-    SEARCH_LIMIT = 1 << 22, /* bytes searched for a frame in what never was a stream */
-    AGAIN_LIMIT = 1 << 28,  /* bytes of damaged frames that are looked into in any case */
-    DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
+    READ_AHEAD = 1 << 12,    /* bytes asked for where a frame head is expected */
+    PIPE_BYTES = 1 << 20,    /* of a pipe: larger ones are not faster */
+    SEARCH_LIMIT = 1 << 22,  /* bytes searched for a frame in what never was a stream */
+    AGAIN_LIMIT = 1 << 28,   /* bytes of damaged frames that are looked into in any case */
+    TRAILERS_MOST = 1 << 16, /* of an input, that are read on the way to indexes */
+    DICT_SLACK = 1 << 16,    /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,
     OVERDUE_MS = 1000,     /* for what a program holds back while input keeps coming */
     LOST_PROGRAMS = 16,    /* in the chain of a header that stands in for a lost one */
@@ -100,6 +101,7 @@ struct cf_reader {
     struct cf_index_entry *entry; /* of the segment, where a range is wanted, or all of a part's */
     size_t entries, entry_room, next_entry; /* the segment's end before `entries` */
     struct cfr_plan *plan;                  /* where a part is wanted */
+    uint32_t trailers;                      /* of the input, that were read on the way to indexes */
     int check_index;
     struct cf_index_entry *seen; /* frames of the segment, where the index is to be checked */
     size_t seens, seen_room;
