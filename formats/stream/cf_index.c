@@ -87,15 +87,16 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
         return -2;
     for (uint32_t i = 0; i < n; i++) {
         struct cf_index_entry *e = &r->entry[r->entries];
-        uint64_t from = cf_get64(offset + 8 * (size_t)i);
+        const uint64_t from = cf_get64(offset + 8 * (size_t)i);
+        const uint64_t count = cf_get64(rows + 8 * (size_t)i);
 
         e->offset = r->segment_start + from;
         e->table = cf_get32(id + 4 * (size_t)i);
-        e->rows = (uint32_t)cf_get64(rows + 8 * (size_t)i);
+        e->rows = (uint32_t)count;
         e->first = cf_get64(first + 8 * (size_t)i);
         e->last = cf_get64(last + 8 * (size_t)i);
         if (from & 7 || from > end - r->segment_start || e->table > UINT16_MAX ||
-            (r->entries && e->offset <= e[-1].offset))
+            count > CF_FILE_ROWS || (r->entries && e->offset <= e[-1].offset))
             return -1;
         r->entries++;
     }

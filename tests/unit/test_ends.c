@@ -19,7 +19,8 @@ enum { ROOM = 1 << 22, FIRST = 1000, MINE = 20000, SEGMENTS = 10000 };
 
 static char name[] = "/tmp/cf-ends-XXXXXX";
 static uint8_t stream[ROOM];
-static size_t used, segment; /* bytes; where the last segment begins */
+static size_t used, segment; /* bytes; where the last segment begins, */
+static size_t indexed;       /* and its index, 0 where it has none */
 
 static uint8_t *put(const void *bytes, size_t n)
 {
@@ -38,6 +39,7 @@ static void put_header(void)
                                                                  "CFL\r\n\x1a\n\1\0\0\0";
 
     segment = used;
+    indexed = 0;
     head[12] = (uint8_t)bytes;
     put(head, sizeof(head));
     put(yaml, all - sizeof(head));
@@ -48,7 +50,7 @@ struct column {
     unsigned id, type, codec;
     uint64_t base;
     const void *bytes;
-    size_t length; /* a multiple of 8 */
+    size_t length; /* bytes are there up to a multiple of 8 */
 };
 
 static void put_frame(unsigned table, uint32_t rows, const struct column *c, unsigned columns)
@@ -57,7 +59,7 @@ static void put_frame(unsigned table, uint32_t rows, const struct column *c, uns
     uint8_t head[RESEAL_FRAME] = "CFfr", *start;
 
     for (unsigned i = 0; i < columns; i++)
-        all += c[i].length;
+        all += (c[i].length + 7) & ~(size_t)7;
     reseal_put64(head + 4, all | (uint64_t)table << 32 | (uint64_t)columns << 48);
     head[12] = (uint8_t)rows;
     head[13] = (uint8_t)(rows >> 8);
@@ -72,7 +74,7 @@ static void put_frame(unsigned table, uint32_t rows, const struct column *c, uns
         put(descriptor, sizeof(descriptor));
     }
     for (unsigned i = 0; i < columns; i++)
-        put(c[i].bytes, c[i].length);
+        put(c[i].bytes, (c[i].length + 7) & ~(size_t)7);
     reseal_one(start, all);
 }
 
@@ -86,6 +88,7 @@ static void put_end(uint32_t rows, const uint32_t *id, const uint64_t *count)
         {CF_TRAILER, CF_BLOB, CF_RAW, 32, trailer, 32}};
     const size_t all = RESEAL_FRAME + 3 * RESEAL_COLUMN + c[0].length + c[1].length + 32;
 
+    reseal_put64(trailer, indexed ? used + all - indexed : 0);
     reseal_put64(trailer + 8, used + all - segment);
     memcpy(trailer + 24, "CFend\r\n\x1a", 8);
     put_frame(CF_END, rows, c, 3);
@@ -97,6 +100,20 @@ static void put_accesses(void)
     const struct column c = {CF_ADDR, CF_U64, CF_RAW, 0, addr, sizeof(addr)};
 
     put_frame(CF_ACCESS, 2, &c, 1);
+}
+
+/* Of the accesses, which stand at a place of the segment. */
+static void put_index(uint64_t place, uint64_t table, uint64_t rows)
+{
+    const uint64_t none = 0;
+    const struct column c[] = {{CF_OFFSET, CF_U64, CF_RAW, 0, &place, 8},
+                               {CF_ID, CF_U32, CF_RAW, 0, &table, 4},
+                               {CF_ROWS, CF_U64, CF_RAW, 0, &rows, 8},
+                               {CF_FIRST, CF_U64, CF_RAW, 0, &none, 8},
+                               {CF_LAST, CF_U64, CF_RAW, 0, &none, 8}};
+
+    indexed = used;
+    put_frame(CF_INDEX, 1, c, 5);
 }
 
 /* What the reader says of the stream, or "", and how many frames of accesses it gives. */
@@ -116,6 +133,7 @@ static const char *problem(int ranged, unsigned *accesses)
         abort();
     if (ranged)
         cf_reader_range(r, 0, UINT64_MAX);
+    cf_reader_check_index(r);
     for (*accesses = 0; cf_reader_next(r, &f);)
         *accesses += f->table == CF_ACCESS;
     used = 0;
@@ -149,6 +167,35 @@ static void lists(void)
     put_end(2, none, twice);
     ok(strstr(problem(0, &frames), "table unknown had 2 rows") != NULL,
        "a table that is none has no rows");
+}
+
+static void index_rows(void)
+{
+    static const struct {
+        uint64_t table, rows;
+        const char *what;
+    } list[] = {{CF_ACCESS, 2, ""},
+                {CF_ACCESS, 3, "row 1 of the index: is not what the frame is"},
+                {CF_ACCESS, 2 + (UINT64_C(1) << 32), "row 1 of the index: cannot be read"},
+                {CF_ACCESS + 65536, 2, "row 1 of the index: cannot be read"}};
+    static const uint64_t counts[] = {2, 0};
+    static const uint32_t id[] = {CF_ACCESS, CF_MAP};
+    unsigned frames;
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+        const char *why;
+        size_t place;
+
+        put_header();
+        place = used - segment;
+        put_accesses();
+        put_index(place, list[i].table, list[i].rows);
+        put_end(2, id, counts);
+        why = problem(0, &frames);
+        ok(*list[i].what ? strstr(why, list[i].what) != NULL : !*why,
+           "index of table %u, %llu rows", (unsigned)list[i].table,
+           (unsigned long long)list[i].rows);
+    }
 }
 
 static void many(void)
@@ -190,6 +237,7 @@ int main(void)
         abort();
     close(fd);
     lists();
+    index_rows();
     many();
     segments();
     unlink(name);
