@@ -308,3 +308,18 @@ task main;render;start;task;use"
     cf-capture-trace -q --calls=3 -o few.cf "$P/p" recursion
     cf-resolve -q few.cf | cf-rank -q --by stack --csv | grep -F '[deeper];self'
 }
+
+@test "column stack of a stream whose header does not state it: the paths have their names" {
+    record recursion
+    for table in task map object stack access; do
+        cf-cat --csv --table $table t.cf >$table.csv
+    done
+    cf-capture csv -c instructions -w task=task.csv -w map=map.csv -w object=object.csv \
+        -w stack=stack.csv -o csv.cf access.csv
+    run ! grep -q depth <(cf-cat --info csv.cf)
+    cf-resolve -q -o r.cf csv.cf
+    cf-cat --verify r.cf
+    cf-resolve -q t.cf | cf-rank -q --by stack --csv >want
+    grep -q ';main;self,' want
+    cf-rank -q --by stack --csv r.cf | diff want -
+}

@@ -466,6 +466,11 @@ void columns_take(struct state *s, struct cf_frame *f)
         s->places = places_of(s, f);
         s->count = f->table == CF_LINE ? s->line_found : s->found;
         code_begin(s, f);
+        if (f->table == CF_ACCESS && !s->nodes && cf_u32(f, CF_STACK_ID)) { /* no such fact */
+            s->nodes = 1;
+            if (s->t.places)
+                places_write_nodes(s->t.places, 1);
+        }
         add = wanted(s, f);
         if (f->table == CF_OBJECT)
             timeline_take_objects(&s->t, f, &to);
