@@ -16,7 +16,7 @@
 #   page.html             all of that on one page; here.html, MODEL.misses.html, MODEL.time.html: every curve
 #
 # OUT        where results go                                       [build/modeling]
-# MODEL      a machine description                                  [atom-d525]
+# MODEL      a machine description; its first level costs something [atom-d525]
 # MACHINES   how many random machines                               [60]
 # HERE       options of cf-capture probe for this machine           [none; --quick, --thorough, --cpu N]
 # BIN        where the programs are                                 [build/bin, else where they were installed]

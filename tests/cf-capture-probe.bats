@@ -274,6 +274,10 @@ level() {
     has latenc
     ! grep -q 'Broken pipe' <<<"$output" || fail "what follows from it is said too" "$output"
     [[ ! -e p.cf ]]
+    # nor where a first level costs nothing, which is no time
+    run -2 cf-capture-probe -q --on leon4-n2x --by time -o p.cf
+    has 'a load that L1D serves costs nothing'
+    [[ ! -e p.cf ]]
     cf-capture-probe -q --quick --on ./m.yaml -o p.cf
 }
 

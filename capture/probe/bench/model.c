@@ -310,16 +310,24 @@ static int start(struct cf_model *k, unsigned number, const char *name, int in)
     return ends[0];
 }
 
-/* Nodes of a pattern stand CF_NODE apart: lines between two of them would be overlooked. */
-static void check_lines(const struct cf_tool *t, const char *name)
+/* Nodes of a pattern stand CF_NODE apart: lines between two of them would be overlooked. And a time
+   of 0 is none. */
+static void check_machine(const struct cf_tool *t, const char *name, int by_time)
 {
     struct cf_machine *m = cf_tool_machine(t, name);
 
-    for (uint32_t i = 0; i < m->levels; i++)
+    for (uint32_t i = 0; i < m->levels; i++) {
         if (m->level[i].kind != CF_INSTRUCTION_CACHE && m->level[i].line < CF_NODE)
             cf_die(t, CF_EXIT_USAGE,
                    "--on %s: lines of %" PRIu32 " bytes of %s cannot be told apart: at least %d",
                    name, m->level[i].line, m->level[i].name, CF_NODE);
+        if (by_time && m->level[i].kind != CF_INSTRUCTION_CACHE && m->level[i].depth == 1 &&
+            cf_latency_cycles(&m->level[i].latency, CF_LOAD, 0) == 0)
+            cf_die(t, CF_EXIT_USAGE,
+                   "--on %s: a load that %s serves costs nothing, so that it has no time: take "
+                   "--by misses",
+                   name, m->level[i].name);
+    }
     cf_machine_free(m);
 }
 
@@ -329,7 +337,7 @@ struct cf_model *cf_model_new(struct cf_tool *t, const struct model_options *o)
     struct cf_header h = {.clock_unit = (char *)"cycles", .source = (char *)"cf-capture-probe"};
     int ends[2], back;
 
-    check_lines(t, o->machine);
+    check_machine(t, o->machine, o->by_time);
     k->tool = t;
     k->o = *o;
     k->bench = (struct cf_bench){.self = k, .forget = forget, .run = run, .size = o->size};
