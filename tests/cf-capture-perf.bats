@@ -287,7 +287,7 @@ END
     breakpoints
     run -0 cf-capture-perf -q --coarse "$D/earlier.cf" --expire 70 -o t.cf -- true
     is "cf-capture-perf: no breakpoint saw an access: the program ended before, or runs nothing of what missed in $D/earlier.cf, or only in threads that end within 10 ms: let it run longer, or give a shorter --expire (70 ms)"
-    # an instruction that no program has is given up, but no breakpoint expired
+    # an instruction that no program has gets none, and so none expires
     run -0 cf-capture-perf --coarse "$D/earlier.cf" --expire 20 -o t.cf -- sleep 0.3
     [[ $output =~ on\ ([0-9]+)\ instructions:\ 0\ saw.*,\ 0\ ended.*,\ ([0-9]+)\ expired,\ ([0-9]+)\ at\ the\ end ]]
     ((BASH_REMATCH[2] <= BASH_REMATCH[1] && BASH_REMATCH[2] + BASH_REMATCH[3] == BASH_REMATCH[1]))
@@ -995,6 +995,15 @@ END
     cf-cat --verify t.cf
     cf-resolve -q t.cf | rows access | grep ',work,.*walk.c:8' >walked
     [[ $(cut -d, -f3 walked | sort | uniq -c | awk '$1 > 10' | wc -l) == 2 ]]
+}
+
+@test "--coarse FILE: what no program has at the moment does not keep the breakpoint from what waits" {
+    breakpoints
+    cp "$D/walk" gone
+    cp "$D/walk" prog
+    { cf-capture-trace -q -- sh -c './gone 30; ./prog 3' || true; } | cf-resolve -q | cf-select --function work -o e.cf
+    run -7 cf-capture-perf -q --coarse e.cf --expire 60000 -o t.cf -- ./prog 1000000
+    [[ $(rows access t.cf | wc -l) -gt 1 ]]
 }
 
 @test "a program that was built again since the earlier stream gets no breakpoints, and is named" {

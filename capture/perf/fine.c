@@ -283,10 +283,34 @@ static void left(struct cf_fine *f, uint64_t now)
     f->idle = now;
 }
 
-/* Of an earlier stream, in its order; there are no samples beside it. */
-static void take_place(struct cf_fine *f)
+static void note_mapped(void *arg, uint32_t pid, uint64_t addr, const char *build)
 {
-    f->now = f->waiting[f->next++];
+    (void)pid;
+    (void)addr;
+    (void)build;
+    *(int *)arg = 1;
+}
+
+/* The first place that waits and that a program has now: f->waits where there is none. */
+static size_t first_mapped(const struct cf_fine *f)
+{
+    size_t i = f->next;
+    int mapped = 0;
+
+    for (; i < f->waits; i++) {
+        cf_tasks_places(f->tasks, f->waiting[i].file, f->waiting[i].at, note_mapped, &mapped);
+        if (mapped)
+            break;
+    }
+    return i;
+}
+
+/* Of an earlier stream, in its order; there are no samples beside it. */
+static void take_place(struct cf_fine *f, size_t at)
+{
+    f->now = f->waiting[at];
+    memmove(f->waiting + f->next + 1, f->waiting + f->next, (at - f->next) * sizeof *f->waiting);
+    f->next++;
     if (f->next > 1024 && f->next * 2 > f->waits) { /* those before are done with */
         memmove(f->waiting, f->waiting + f->next, (f->waits - f->next) * sizeof *f->waiting);
         f->waits -= f->next;
@@ -296,16 +320,20 @@ static void take_place(struct cf_fine *f)
 
 static int another_waits(const struct cf_fine *f)
 {
-    return f->next < f->waits || cf_suspects_waiting(f->suspects);
+    return first_mapped(f) < f->waits || cf_suspects_waiting(f->suspects);
 }
 
 static void next(struct cf_fine *f, uint64_t now)
 {
-    if (f->next < f->waits) {
-        take_place(f);
-    } else {
+    const size_t at = first_mapped(f);
+
+    if (at < f->waits) {
+        take_place(f, at);
+    } else if (cf_suspects_waiting(f->suspects)) {
         f->now = (struct place){0};
         cf_suspects_next(f->suspects, &f->now.pid, &f->now.at);
+    } else {
+        return;
     }
     f->count = f->seen = f->run = 0;
     f->known = f->unsuitable = f->set_once = f->other = 0;
@@ -331,7 +359,7 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
         else
             watch(f);
     }
-    if (!f->active && another_waits(f))
+    if (!f->active)
         next(f, now);
 }
 

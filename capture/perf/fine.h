@@ -40,8 +40,8 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
 void cf_fine_free(struct cf_fine *f);
 
 /* A place of a file, with so many misses, is to be watched wherever that build of it ("": any) is
-   mapped, in the order of the calls, until all have been; what did not run in its time gets its
-   turn again. -1 without memory. */
+   mapped, the first of these calls first, until all have been; what did not run in its time gets
+   its turn again. -1 without memory. */
 int cf_fine_place(struct cf_fine *f, const char *file, const char *build, uint64_t offset,
                   uint64_t misses);
 
