@@ -425,6 +425,14 @@ END
     probe size.cf
     run -0 --separate-stderr cf-infer -q --assume ./added.yaml size.cf
     has 'latency: {L1I: 1, L1D: 3, L2: 15, memory: 222}'
+    # nor is the sum of the levels before it claimed of a level that the description does not have
+    sed '/name: S/d;s/S: {.*}, memory/memory/' added.yaml >first.yaml
+    cf-infer -q --csv --compare ./first.yaml atom.cf | awk -F, '$2 == "latency" { print $1 "," $7 "," $8 }' >got
+    same - got <<'END'
+L1,3,equal
+L2,,not claimed
+memory,210,differs
+END
     sed -i 's/^clock_hz: .*/clock_hz: 1700000000/' added.yaml
     cf-infer -q --csv --compare ./added.yaml atom.cf | grep latency >got
     [ "$(grep -c ',not claimed,$' got)" = 3 ] || fail "$(<got)"

@@ -264,18 +264,20 @@ uint64_t stated_latency(const struct cf_machine *m, unsigned depth, int code)
 {
     const unsigned op = code ? CF_IFETCH : CF_LOAD;
     int64_t sum = 0, n = 0;
+    int has = depth == CF_FROM_MEMORY;
 
     for (uint32_t i = 0; m && i < m->levels && n >= 0; i++) {
         const struct cf_level *l = &m->level[i];
 
         if (l->kind != CF_UNIFIED && (l->kind == CF_INSTRUCTION_CACHE) != code)
             continue;
+        has |= l->depth == depth;
         if (l->depth == depth || (l->depth < depth && m->latency_rule == CF_LATENCY_ADDED))
             sum += n = cf_latency_cycles(&l->latency, op, 0);
     }
     if (m && depth == CF_FROM_MEMORY && n >= 0)
         sum += n = cf_latency_cycles(&m->memory, op, 0);
-    return n < 0 ? 0 : (uint64_t)sum;
+    return n < 0 || !has ? 0 : (uint64_t)sum;
 }
 
 /* Where it is not measured, and not against what was. */
