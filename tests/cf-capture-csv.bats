@@ -400,7 +400,8 @@ cf-capture-csv: a.cf: not written: nothing was recorded'
 @test "empty input is an error, a header row alone is not" {
     run -1 --separate-stderr bash -c 'cf-capture csv </dev/null >a.cf'
     has 'no records' "$stderr"
-    run -0 cf-cat --verify a.cf
+    run -1 cf-cat --verify a.cf
+    has "what wrote it says"
     printf 'time,addr\n' >a.csv
     run -0 cf-capture csv -o a.cf a.csv
     is ''

@@ -132,11 +132,12 @@ END
     cf-capture din t.din | cmp - t.cf
 }
 
-@test "empty input: a valid stream, a message, status 1; only escapes are records" {
+@test "empty input: a stream that says so, a message, status 1; only escapes are records" {
     : >empty
     run -1 --separate-stderr bash -c 'cf-capture din empty >t.cf'
     has 'no records' "$stderr"
-    run -0 cf-cat --verify t.cf
+    run -1 cf-cat --verify t.cf
+    has "what wrote it says"
     printf '3 0\n' >e.din
     run -0 cf-capture din -o t.cf e.din
 }

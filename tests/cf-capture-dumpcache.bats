@@ -301,6 +301,8 @@ END
     has 'cut.csv: cut off: its last snapshot has 20000 of 32768 entries' "$stderr"
     n=$(rows line c.cf | wc -l)
     [ "$n" -gt 1000 ]
+    run -1 cf-cat --verify c.cf
+    has "what wrote it says"
     head -c 400001 "$D/page/dump.bin" >cut.bin
     run -1 --separate-stderr dump -q -o c.cf cut.bin
     has 'cut.bin' "$stderr"
@@ -342,7 +344,7 @@ END
     printf '6\n500\n5' >gone/pids.txt
     run -1 --separate-stderr dump -q -o c.cf gone
     has 'gone/pids.txt: the last line has no newline' "$stderr"
-    run -0 rows task c.cf
+    run -1 --separate-stderr rows task c.cf
     has_not ',5,5,'
     has ',500,500,'
     cp "$D/page/pids.txt" gone
@@ -377,6 +379,10 @@ END
     run -1 --separate-stderr dump -o c.cf empty.csv "$D/page/cachedump0.csv"
     has 'empty.csv: is empty' "$stderr"
     [ "$(rows snapshot c.cf | wc -l)" = 2 ]
+    run -1 --separate-stderr bash -c 'cf-capture dumpcache - </dev/null >c.cf'
+    has 'no snapshot: the input is empty' "$stderr"
+    run -1 cf-cat --verify c.cf
+    has "what wrote it says"
 }
 
 @test "one damaged address makes one line wrong, which is said" {
@@ -409,7 +415,7 @@ END
         status=0
         cf-capture-dumpcache -q --sets 64 --ways 4 r.txt >out 2>err || status=$?
         [ $status -le 1 ]
-        cf-cat out >/dev/null
+        cf-cat out >/dev/null || grep -q 'cut off\|is empty\|no snapshot' err
     done
 }
 

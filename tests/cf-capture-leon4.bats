@@ -747,13 +747,14 @@ load,0x4001ffff'
     run -0 cf-cat --verify t.cf
 }
 
-@test "empty input, and input without an entry: a valid stream, a message, status 1" {
+@test "empty input, and input without an entry: a stream that says so, a message, status 1" {
     : >empty
     sample | head -n 1 >header
     for f in empty header; do
         run -1 --separate-stderr bash -c "cf-capture leon4 $f >$f.cf"
         has 'no records' "$stderr"
-        run -0 cf-cat --verify $f.cf
+        run -1 cf-cat --verify $f.cf
+        has "what wrote it says"
     done
 }
 

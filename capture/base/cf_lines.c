@@ -437,7 +437,7 @@ int cf_lines_close(struct cf_tool *t, struct cf_writer *w, int bad, const char *
     if (none) {
         cf_warn(t, "no records: %s", cf_lines_none(none));
         cf_writer_cut(w);
-        bad |= CF_EXIT_INPUT; /* or worse */
+        cf_tool_note(t, CF_EXIT_INPUT); /* which the stream says, too */
     }
     status = cf_tool_finish(t, NULL, w);
     if (caught)

@@ -98,9 +98,9 @@ int cf_lines_finish(struct cf_lines *l);
 /* Why an input has nothing: `why`, unless a signal has ended it. */
 const char *cf_lines_none(const char *why);
 
-/* The last of a program: where `none` says why there are no records, warns and keeps the output
-   from its name; closes the output; when a signal ended the input, dies by it. Returns the exit
-   status, `bad` being that of the inputs. */
+/* The last of a program: where `none` says why there are no records, warns, has the stream say that
+   it is not whole and keeps the output from its name; closes the output; when a signal ended the
+   input, dies by it. Returns the exit status, `bad` being that of the inputs. */
 int cf_lines_close(struct cf_tool *t, struct cf_writer *w, int bad, const char *none);
 
 #endif

@@ -49,7 +49,7 @@ static int check_form(struct bbprof *m, const uint8_t *d, uint64_t bytes)
     uint64_t size;
 
     if (bytes < 4) {
-        bbprof_bad(m, bytes, "the profile was cut off");
+        bbprof_cut(m, bytes, "the profile was cut off");
         return 0;
     }
     if (!count || count > BBPROF_MAPPINGS_MOST) {
@@ -66,7 +66,7 @@ static int check_form(struct bbprof *m, const uint8_t *d, uint64_t bytes)
         return 0;
     }
     if (size > bytes)
-        bbprof_bad(m, bytes,
+        bbprof_cut(m, bytes,
                    "cut off, or its counts are wrong: they make %" PRIu64 " bytes or more", size);
     else if (size < bytes)
         bbprof_bad(m, size,

@@ -72,6 +72,8 @@ struct bbprof {
 
 /* "NAME:LINE: what" or "NAME: byte N: what" of the first of an input, and counts. */
 void bbprof_bad(struct bbprof *m, uint64_t place, const char *format, ...) CF_PRINTF(3, 4);
+/* Where the input was cut off, which the stream says, too. */
+#define bbprof_cut(m, ...) (cf_tool_note((m)->tool, CF_EXIT_INPUT), bbprof_bad(m, __VA_ARGS__))
 
 /* binary.c: the whole input is in m->bytes. */
 void bbprof_binary(struct bbprof *m);

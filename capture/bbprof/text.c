@@ -88,7 +88,7 @@ static void end_ranking(struct bbprof *m, int cut)
     for (size_t i = 0; i < m->mappings && !m->profiled; i++)
         pages += m->mapping[i].profiled ? m->mapping[i].pages : 0;
     if (!cut && pages && m->last < pages)
-        bbprof_bad(m, m->lines.number,
+        bbprof_cut(m, m->lines.number,
                    "the ranking was cut off after run %" PRIu64 ": of %" PRIu64
                    " pages there are as many runs",
                    m->last, pages);
@@ -209,7 +209,7 @@ void bbprof_line(struct bbprof *m, const char *line, size_t length)
 void bbprof_text_end(struct bbprof *m, int cut)
 {
     if (m->part == BBPROF_PROFILE && !cut)
-        bbprof_bad(m, m->lines.number,
+        bbprof_cut(m, m->lines.number,
                    "the profile was cut off: the line of dashes at its end is "
                    "missing");
     end_profile(m, cut);

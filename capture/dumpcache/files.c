@@ -132,6 +132,7 @@ char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length
                 "out",
                 name);
         m->failed |= CF_EXIT_INPUT;
+        cf_tool_note(m->tool, CF_EXIT_INPUT);
         while (*length && text[*length - 1] != '\n')
             text[--*length] = '\0';
     }

@@ -166,6 +166,7 @@ static int end_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file *
         cf_warn(m->tool, "%s: cut off: its last snapshot has %u of %u entries", f->name, m->entries,
                 want);
         m->failed |= CF_EXIT_INPUT;
+        cf_tool_note(m->tool, CF_EXIT_INPUT);
     }
     result = write_snapshot(m, f);
     if (!m->placed) {
@@ -373,8 +374,10 @@ int cf_dumpcache_run(struct cf_dumpcache *m)
                 cf_lines_none("the input is empty"));
         m->failed |= CF_EXIT_INPUT;
     }
-    if (!m->all)
+    if (!m->all) {
         cf_writer_cut(m->out);
+        cf_tool_note(m->tool, CF_EXIT_INPUT); /* which the stream says, too */
+    }
     return m->failed;
 }
 
