@@ -194,7 +194,7 @@ static void fill_rows(const uint32_t *words)
         row.real[i] = real_of(row.addr[i]);
         row.dist[i] = i % 5 ? i % 200 : UINT64_MAX;
         row.hit[i] = row.dist[i] < 16 ? 1 : row.dist[i] < 128 ? 2 : 255;
-        row.class[i] = i % 5 ? i % 4 : 1;
+        row.class[i] = i % 5 && (i % 4 || row.hit[i] == 1) ? i % 4 : 1; /* each miss has one */
         row.node[i] = 1 + i % 2;
         row.cost[i] = row.hit[i] == 1 ? 4 : row.hit[i] == 2 ? 20 : 180;
         row.pageno[i] = (uint32_t)((row.addr[i] - 0x10000) / 4096);
