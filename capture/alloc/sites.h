@@ -5,8 +5,8 @@
  *
  * Not every object is kept: one in SITES_KEPT pages has its objects in the table, whichever site
  * they are from, and samples elsewhere are not counted; in the mean of all objects, those there
- * stand for these too. Large objects are all kept. So it takes 4 bytes an object of the program,
- * and not 32.
+ * stand for these too. Large objects are all kept, up to SITES_LARGE_MOST at a time. So it takes
+ * 4 bytes an object of the program, and not 32.
  */
 #ifndef CF_ALLOC_SITES_H
 #define CF_ALLOC_SITES_H
