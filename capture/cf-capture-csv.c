@@ -93,13 +93,20 @@ static int finish(struct cf_csv_import *m)
 {
     int status = CF_EXIT_OK, headed = 0, useless = 0;
 
+    for (unsigned i = 0; i < m->inputs; i++)
+        headed |= m->input[i]->headed;
     for (unsigned i = 0; i < m->inputs; i++) {
         struct cf_csv_input *in = m->input[i];
         int bad = cf_lines_finish(&in->lines);
 
         status |= bad; /* 0, 1 or 3 */
-        headed |= in->headed;
         useless |= in->useless;
+        if (headed && !in->headed && !in->useless && !bad &&
+            strcmp(in->lines.name, "/dev/null") != 0) {
+            cf_fail(&m->tool, CF_EXIT_INPUT, "%s is empty; it begins with a row of column names",
+                    strcmp(in->lines.name, "-") == 0 ? "standard input" : in->lines.name);
+            status |= CF_EXIT_INPUT;
+        }
         for (unsigned k = 0; k < in->columns; k++)
             free(in->batch[k]);
         free(in->times);

@@ -411,6 +411,17 @@ cf-capture-csv: a.cf: not written: nothing was recorded'
     is ''
 }
 
+@test "one of several files is empty: it is named, and the stream says that it is not whole" {
+    printf 'time,addr\n1,64\n' >a.csv
+    : >maps.csv
+    run -1 cf-capture csv -o t.cf --with map=maps.csv a.csv
+    is 'cf-capture-csv: maps.csv is empty; it begins with a row of column names'
+    run -1 rows access t.cf
+    has '1,0x40'
+    run -1 cf-capture csv -o t.cf --with map=- a.csv </dev/null
+    is 'cf-capture-csv: standard input is empty; it begins with a row of column names'
+}
+
 @test "standard input is left alone when --with has given the main table" {
     printf 'addr\n1\n' >a.csv
     run -0 bash -c '(cf-capture csv --with access=a.csv >a.cf; cat) <<<"still here"'
