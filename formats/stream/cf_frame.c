@@ -84,7 +84,7 @@ void cfr_describe(struct cf_reader *r, size_t total)
 int cfr_bad_column(const struct cf_frame *f)
 {
     for (unsigned i = 0; i < f->columns; i++)
-        if (XXH3_64bits(f->column[i].wire, cf_pad8(f->column[i].bytes)) != f->column[i].sum)
+        if (cf_checksum(f->column[i].wire, cf_pad8(f->column[i].bytes)) != f->column[i].sum)
             return (int)i;
     return -1;
 }

@@ -65,7 +65,7 @@ static const uint8_t *raw_column(const uint8_t *frame, unsigned column, unsigned
 
         if (cf_get16(d) == column)
             return d[3] == CF_RAW && bytes == (uint64_t)rows * width &&
-                           XXH3_64bits(frame + at, cf_pad8(bytes)) == cf_get64(d + 16)
+                           cf_checksum(frame + at, cf_pad8(bytes)) == cf_get64(d + 16)
                        ? frame + at
                        : NULL;
         at += cf_pad8(bytes);

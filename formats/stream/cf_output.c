@@ -290,7 +290,7 @@ static uint64_t add_payload(const struct cf_coded *c, struct iovec *v, int *n)
     if (c->bytes)
         v[(*n)++] = (struct iovec){(void *)(uintptr_t)c->data, c->bytes};
     if (!pad)
-        return XXH3_64bits(c->data, c->bytes);
+        return cf_checksum(c->data, c->bytes);
     v[(*n)++] = (struct iovec){(void *)(uintptr_t)zeros, pad};
     XXH3_64bits_reset(&sum);
     XXH3_64bits_update(&sum, c->data, c->bytes);

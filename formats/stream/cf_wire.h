@@ -17,9 +17,6 @@
 
 #define XXH_STATIC_LINKING_ONLY /* for a hash state on the stack */
 #include <xxhash.h>
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h> /* the same sums by AVX2 or AVX-512: three times as fast as by SSE2 */
-#endif
 
 #include "cf.h"
 #include "formats/base/cf_strings.h"
@@ -83,6 +80,16 @@ static inline uint64_t cf_get64(const uint8_t *p)
 static inline size_t cf_pad8(size_t n)
 {
     return (n + 7) & ~(size_t)7;
+}
+
+/* By AVX2 or AVX-512, three times as fast as XXH3_64bits(), which is of SSE2. Weak, since neither
+   the static library has it nor that of other processors. */
+XXH64_hash_t XXH3_64bits_dispatch(const void *data, size_t bytes) __attribute__((weak));
+
+/* The checksum of a column's bytes. */
+static inline uint64_t cf_checksum(const void *data, size_t bytes)
+{
+    return XXH3_64bits_dispatch ? XXH3_64bits_dispatch(data, bytes) : XXH3_64bits(data, bytes);
 }
 
 /* Where a frame stands: bytes from the start of its segment (in a reader: of its input). */
