@@ -243,7 +243,7 @@ END
         # the program, whose number may be another's by now, gets nothing any more
         if [[ $late ]]; then
             grep -q SIGKILL calls
-            run ! grep ESRCH calls
+            run ! grep 'SIG.*ESRCH' calls
         fi
     done
 }

@@ -26,7 +26,8 @@ static uint8_t *put(const void *bytes, size_t n)
 {
     uint8_t *at = stream + used;
 
-    memcpy(at, bytes, n);
+    if (n)
+        memcpy(at, bytes, n);
     used += n;
     return at;
 }
