@@ -27,11 +27,12 @@ struct earlier {
     size_t count, room;
     struct mapping *map; /* later ones hide earlier ones */
     size_t maps, maps_room;
-    size_t made;        /* of them, those before the access at hand */
-    size_t last;        /* the one found last, */
-    uint64_t low, high; /* and the addresses of which it is; none where both are equal */
-    int served;         /* it says which accesses missed */
-    int unstated;       /* it lacks the build of a file */
+    size_t made;                 /* of them, those before the access at hand */
+    const struct mapping *found; /* last, or NULL; */
+    uint32_t pid;                /* of what process, */
+    uint64_t low, high;          /* and of which addresses; none where both are equal */
+    int served;                  /* it says which accesses missed */
+    int unstated;                /* it lacks the build of a file */
 };
 
 static void take_maps(struct earlier *e, const struct cf_frame *f)
@@ -42,6 +43,7 @@ static void take_maps(struct earlier *e, const struct cf_frame *f)
                    *offset = cf_u64(f, CF_OFFSET), *time = cf_u64(f, CF_TIME);
     const uint8_t *op = cf_u8(f, CF_OP), *perms = cf_u8(f, CF_PERMS);
 
+    e->low = e->high = 0;
     for (uint32_t i = 0; pid && i < f->rows; i++) {
         if (op[i] != CF_MAPPED || !(perms[i] & CF_PERM_X))
             continue;
@@ -63,32 +65,38 @@ static void pass_time(struct earlier *e, uint64_t time)
         e->low = e->high = 0;
 }
 
+/* Whether it is what is there; else the addresses that have the same answer end at it. */
+static int covers(const struct mapping *m, uint32_t pid, uint64_t pc, uint64_t *low, uint64_t *high)
+{
+    if (m->pid == pid && m->end <= pc)
+        *low = m->end > *low ? m->end : *low;
+    else if (m->pid == pid && m->start > pc)
+        *high = m->start < *high ? m->start : *high;
+    return m->pid == pid && m->start <= pc && pc < m->end;
+}
+
 static const struct mapping *mapped(struct earlier *e, uint32_t pid, uint64_t pc)
 {
+    const struct mapping *found = NULL;
     uint64_t low = 0, high = UINT64_MAX;
 
-    if (e->low <= pc && pc < e->high && e->map[e->last].pid == pid)
-        return &e->map[e->last];
-    for (size_t i = e->made; i-- > 0;) {
-        const struct mapping *m = &e->map[i];
-
-        if (m->pid != pid)
-            continue;
-        if (m->end <= pc) {
-            low = m->end > low ? m->end : low;
-        } else if (m->start > pc) {
-            high = m->start < high ? m->start : high;
-        } else {
-            e->last = i;
-            e->low = m->start > low ? m->start : low;
-            e->high = m->end < high ? m->end : high;
-            return m;
-        }
+    if (e->pid == pid && e->low <= pc && pc < e->high)
+        return e->found;
+    for (size_t i = e->made; !found && i-- > 0;)
+        if (covers(&e->map[i], pid, pc, &low, &high))
+            found = &e->map[i];
+    for (size_t i = e->made; !found && i < e->maps; i++) /* threads may be put side by side */
+        if (covers(&e->map[i], pid, pc, &low, &high))
+            found = &e->map[i];
+    if (found) {
+        low = found->start > low ? found->start : low;
+        high = found->end < high ? found->end : high;
     }
-    for (size_t i = e->made; i < e->maps; i++) /* threads may have been put side by side */
-        if (e->map[i].pid == pid && e->map[i].start <= pc && pc < e->map[i].end)
-            return &e->map[i];
-    return NULL;
+    e->found = found;
+    e->pid = pid;
+    e->low = low;
+    e->high = high;
+    return found;
 }
 
 static struct place *slot(const struct earlier *e, uint32_t file, uint32_t build, uint64_t offset)
