@@ -338,3 +338,18 @@ END
     done
     cf-cat --part 1/1 whole.cf | cf-diff | same <(cf-diff s.cf) -
 }
+
+@test "of several inputs, each that cannot be opened is named with its reason, and is no damaged place" {
+    mkdir -p folder
+    run -1 --separate-stderr cf-diff none.cf "$D/a.cf" folder gone.cf
+    has "$(cf-diff "$D/a.cf")"
+    [[ $stderr == "cf-diff: none.cf: No such file or directory
+cf-diff: folder: is a directory: name files
+cf-diff: gone.cf: No such file or directory" ]] || fail "$stderr"
+    # the damage of what could be opened is counted beside
+    head -c 100 "$D/a.cf" >cut.cf
+    run -1 --separate-stderr cf-diff cut.cf none.cf cut.cf
+    [[ $stderr == "cf-diff: cut.cf: byte"*"
+cf-diff: none.cf: No such file or directory
+cf-diff: 3 places of the input are damaged in all; what could be read was processed" ]] || fail "$stderr"
+}

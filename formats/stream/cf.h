@@ -285,6 +285,11 @@ uint64_t cf_header_repeated(const struct cf_header *h, unsigned table);
 /* What went wrong, "input: place: what: what to do", or NULL; and the number of damaged places. */
 const char *cf_reader_problem(const struct cf_reader *r);
 unsigned cf_reader_damages(const struct cf_reader *r);
+/* Inputs that could not be opened, and why, but for one that is the problem: how many of them. */
+struct cf_unopened {
+    const char *name, *why;
+};
+size_t cf_reader_unopened(const struct cf_reader *r, const struct cf_unopened **list);
 
 /* Whether the problem is only that of what the inputs were made from, see cf_writer_wanting(). */
 int cf_reader_wanting(const struct cf_reader *r);

@@ -195,6 +195,15 @@ void cfr_skip(struct cf_reader *r, size_t n)
     }
 }
 
+/* Each is named, whatever was wrong before. */
+static void not_opened(struct cf_reader *r, const char *why)
+{
+    if (r->damages &&
+        cfr_room(r, &r->unopened, &r->unopened_room, r->unopeneds + 1, sizeof(*r->unopened)) == 0)
+        r->unopened[r->unopeneds++] = (struct cf_unopened){r->name, why};
+    cfr_damage(r, UINT64_MAX, "%s", why);
+}
+
 /* Opens the next input: 1, or 0 when there is none. */
 int cfr_open_next(struct cf_reader *r)
 {
@@ -211,11 +220,11 @@ int cfr_open_next(struct cf_reader *r)
             return 0;
         }
         if (r->fd < 0) {
-            cfr_damage(r, UINT64_MAX, "%s", strerror(errno));
+            not_opened(r, strerror(errno));
             continue;
         }
         if (fstat(r->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-            cfr_damage(r, UINT64_MAX, "is a directory: name files");
+            not_opened(r, "is a directory: name files");
             if (r->owned)
                 close(r->fd);
             r->fd = -1;
@@ -279,6 +288,12 @@ int cf_reader_wanting(const struct cf_reader *r)
 unsigned cf_reader_damages(const struct cf_reader *r)
 {
     return r->damages;
+}
+
+size_t cf_reader_unopened(const struct cf_reader *r, const struct cf_unopened **list)
+{
+    *list = r->unopened;
+    return r->unopeneds;
 }
 
 uint64_t cf_reader_bytes(const struct cf_reader *r)

@@ -43,9 +43,8 @@ struct cf_reader *cf_reader_open(char *const *files, int count)
     for (int i = 0; i < r->count; i++) {
         struct stat st;
 
-        if (strcmp(r->files[i], "-") && stat(r->files[i], &st) == 0 && S_ISREG(st.st_mode))
-            r->size += (uint64_t)st.st_size;
-        else if (!strcmp(r->files[i], "-") && fstat(0, &st) == 0 && S_ISREG(st.st_mode))
+        if ((strcmp(r->files[i], "-") ? stat(r->files[i], &st) : fstat(0, &st)) == 0 &&
+            S_ISREG(st.st_mode))
             r->size += (uint64_t)st.st_size;
     }
     return r;
@@ -65,6 +64,7 @@ void cf_reader_close(struct cf_reader *r)
     cf_decoder_free(r->decoder);
     free(r->dict);
     free(r->named);
+    free(r->unopened);
     free(r->total);
     free(r->entry);
     cfr_free_plan(r->plan);

@@ -116,7 +116,9 @@ struct cf_reader {
     int needed_came;  /* records with all that is required */
     unsigned kinds;   /* that came: bits by cfr_kind() */
     unsigned missing; /* frames not handed out for want of a column, or since they are samples */
-    int lost;         /* frames of this segment are lost: its totals cannot be checked */
+    struct cf_unopened *unopened;
+    size_t unopeneds, unopened_room;
+    int lost; /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
 };
 
