@@ -370,24 +370,23 @@ check:
 	@$(MAKE) all tests
 	@tests/run -b $(B) -j $$(($(JOBS) + 1)) $(if $(ALL)$(TESTS),,--quick) $(TESTS) # some wait more than they work
 
-# Before anything is installed or built: is it a number that tests/run-long takes?
-TIMED = $(if $(shell [[ '$(TIME)' =~ ^[1-9][0-9]{0,7}$$ ]] && echo yes),,$(error TIME is '$(TIME)': \
-	give a whole number of seconds, 1 to 99999999))
-
+# Before anything is installed or built, also with make -n: does tests/run-long take this?
 check-long: TIME = 600
+check-long: LONG = -b $(B) -t '$(TIME)'
 check-long:
-	$(TIMED)
+	+@tests/run-long -n $(LONG)
 	@.ci/install build check guest fuzz kernel package
 	@$(MAKE) all tests
-	@tests/run-long -b $(B) -t $(TIME)
+	@tests/run-long $(LONG)
 
 # Inputs that libFuzzer makes up, TIME seconds a target; without TARGET all of them.
 fuzz: TIME = 60
+fuzz: LONG = -b $(B) -j $(JOBS) -t '$(TIME)' $(ENGINE:%=-e %) $(or $(TARGET:%=fuzz:%),fuzz)
 fuzz:
-	$(TIMED)
+	+@tests/run-long -n $(LONG)
 	@.ci/install build check fuzz
 	@$(MAKE) all tests
-	@tests/run-long -b $(B) -j $(JOBS) -t $(TIME) $(if $(ENGINE),-e $(ENGINE)) $(if $(TARGET),$(TARGET:%=fuzz:%),fuzz)
+	@tests/run-long $(LONG)
 
 mutate:
 	@.ci/install build check guest

@@ -202,9 +202,9 @@ test: \"two\" { sleep 600; }"
         run -2 "$ROOT/tests/run-long" -t "$n" no-test
         is "run-long: -t '$n': give a whole number of seconds, 1 to 99999999"
         run -2 make -n -C "$ROOT" DEPS=0 B=build TIME="$n" fuzz
-        has "TIME is '$n': give a whole number of seconds, 1 to 99999999"
+        has "run-long: -t '$n': give a whole number of seconds, 1 to 99999999"
         run -2 make -n -C "$ROOT" DEPS=0 B=build TIME="$n" check-long
-        has "TIME is '$n'"
+        has "run-long: -t '$n'"
     done
     go -j
     [[ $status == 2 ]]
@@ -213,6 +213,27 @@ test: \"two\" { sleep 600; }"
     [[ $status == 0 ]]
     run -2 "$ROOT/tests/run-long" -t 99999999 -j 9999 no-test
     has "no test 'no-test'"
+}
+
+@test "run-long: tests and targets that are not there are refused before anything is built or run" {
+    run -2 "$ROOT/tests/run-long" killed no-test
+    [[ $output == "run-long: no test 'no-test': "* ]]
+    for name in no-target 'rank csv' '' '*'; do
+        run -2 "$ROOT/tests/run-long" killed "fuzz:$name"
+        [[ $output == "run-long: no target '$name': reader "*" rank "* ]]
+        run -2 "$ROOT/tests/run-long" killed "inputs:$name" fuzz:reader
+        [[ $output == "run-long: no target '$name': "*" rank "* && $output != *reader* ]]
+    done
+    run -2 make -n -C "$ROOT" DEPS=0 B=build TARGET='rank no-target' fuzz
+    has "run-long: no target 'no-target': reader trace "
+    has_not install
+    run -2 make -n -C "$ROOT" DEPS=0 B=build ENGINE=none fuzz
+    has "run-long: no engine 'none': libfuzzer, afl"
+    has_not install
+    run -0 make -n -C "$ROOT" DEPS=0 B=build TARGET='rank csv' ENGINE=afl fuzz
+    has "-e afl fuzz:rank fuzz:csv"
+    run -0 "$ROOT/tests/run-long" -n
+    is ""
 }
 
 @test "run-long: the name of the tree is text to the shells that it starts" {
