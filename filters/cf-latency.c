@@ -49,10 +49,10 @@ static const char usage[] =
 static void parse(struct latency *l, int argc, char **argv)
 {
     const char **stated = cf_tool_room(&l->tool, (size_t)argc, sizeof *stated);
-    unsigned count = 0, level_column = 0;
+    unsigned level_column = 0;
     const struct cf_option table[] = {
         {"machine", 'm', CF_TEXT(&l->machine_name), .reads = CF_READS_MACHINE},
-        {"latency", 0, CF_TEXTS(stated, &count, (unsigned)argc)},
+        {"latency", 0, CF_TEXTS(stated, &l->stated, (unsigned)argc)},
         {"cores", 0, CF_NUMBER(&l->core_count, 1, CF_MAX_CORES)},
         {"level-column", 0, CF_WORD(&level_column, "hit level", 0)},
         {"retime", 0, CF_FLAG(&l->retimes)},
@@ -73,7 +73,7 @@ static void parse(struct latency *l, int argc, char **argv)
     l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     l->core_count = cf_tool_cores(l->machine, l->core_count);
-    l->latencies = cf_tool_latencies(&l->tool, l->machine, l->machine_name, stated, count);
+    l->latencies = cf_tool_latencies(&l->tool, l->machine, stated, l->stated);
 }
 
 static void state_facts(const struct latency *l, struct cf_writer *w)
@@ -227,6 +227,8 @@ int main(int argc, char **argv)
     run(&l, r, w);
     if (!w)
         cf_partial_end(&l.partial);
+    if (!cf_reader_lacks(r))
+        cf_tool_estimated(&l.tool, l.machine, l.machine_name, l.stated);
     if (l.partial.asked)
         latency_write(&l);
     else if (l.summary)

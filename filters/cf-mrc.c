@@ -185,14 +185,7 @@ static void take_header(struct mrc *m, const struct cf_header *h)
                (unsigned long long)line);
     if (cf_header_number(h, "dist", "bound", &bound) < 0)
         bound = fact(m, h, "bound", UINT64_MAX);
-    if ((!line || !sets) && !m->warned && !m->tool.quiet) {
-        m->warned = 1;
-        cf_warn(&m->tool,
-                "the header does not state of what lines and sets the distances are: they are "
-                "taken for those of %llu-byte lines and %llu sets: give --line-size and --sets, or "
-                "run cf-distance again",
-                (unsigned long long)(line ? line : 64), (unsigned long long)(sets ? sets : 1));
-    }
+    m->unknown |= !line || !sets;
     line = line ? line : 64;
     sets = sets ? sets : 1;
     if (!m->header_seen) {
@@ -264,6 +257,12 @@ static void run(struct mrc *m)
             count_frame(m, f);
     }
     cf_partial_end(&m->partial);
+    if (m->unknown && !m->tool.quiet)
+        cf_warn(&m->tool,
+                "the header does not state of what lines and sets the distances are: they are "
+                "taken for those of %llu-byte lines and %llu sets: give --line-size and --sets, or "
+                "run cf-distance again",
+                (unsigned long long)m->line_size, (unsigned long long)m->sets);
     samples_check(m);
 }
 

@@ -42,16 +42,16 @@ enum { MOST_LATENCIES = 256 };
 
 static void parse(struct pages *p, int argc, char **argv, const char **output)
 {
-    const char *stated[MOST_LATENCIES], *machine = NULL;
+    const char *stated[MOST_LATENCIES];
     struct cf_tool *t = &p->tool;
-    unsigned count = 0, mode = 0;
+    unsigned mode = 0;
     uint64_t page_size = 4096;
     int mode_given = 0;
     const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&machine), .reads = CF_READS_MACHINE},
+        {"machine", 'm', CF_TEXT(&p->machine_name), .reads = CF_READS_MACHINE},
         {"mode", 0, CF_WORD(&mode, "cached uncached", 0), .given = &mode_given},
         {"rank", 0, CF_TEXT(&p->rank), .reads = CF_READS_FILE},
-        {"latency", 0, CF_TEXTS(stated, &count, MOST_LATENCIES)},
+        {"latency", 0, CF_TEXTS(stated, &p->stated, MOST_LATENCIES)},
         {"cores", 0, CF_NUMBER(&p->paged.cores, 1, CF_MAX_CORES)},
         {"seed", 0, CF_NUMBER(&p->paged.seed, 0, UINT64_MAX)},
         {"page-size", 0, CF_POWER(&page_size, 64, 1 << 30)},
@@ -70,9 +70,8 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
         cf_die(t, CF_EXIT_USAGE, "one FILE: 'cat' puts several recordings into one");
     p->mode = p->rank ? PAGES_RANK : (enum pages_mode)mode;
     p->file = argc > optind ? argv[optind] : standard;
-    p->machine = cf_tool_machine(t, machine);
-    cf_tool_modelled(t, p->machine);
-    p->latency_text = cf_tool_latencies(t, p->machine, machine, stated, count);
+    p->machine = cf_tool_machine(t, p->machine_name);
+    p->latency_text = cf_tool_latencies(t, p->machine, stated, p->stated);
     p->paged.machine = p->machine;
     p->turns.stated = p->paged.cores;
     p->paged.cores = cf_tool_cores(p->machine, p->paged.cores);
@@ -82,7 +81,7 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
         cf_die(t, CF_EXIT_USAGE,
                "%s: its latencies depend on the access before, which is not modelled here: state "
                "one cost for each by --latency, or in a copy of the description",
-               machine);
+               p->machine_name);
     cf_paged_costs(&p->paged, p->latencies);
 }
 
@@ -98,8 +97,13 @@ static void remarks(const struct pages *p, uint64_t outside, uint64_t cut)
                 cf_machine_level_name(p->machine, (uint32_t)cf_latencies_level(p->latencies, key)));
     if (outside)
         cf_warn(&p->tool, "%" PRIu64 " accesses lie in no mapping and are left out", outside);
+    cf_tool_modelled(&p->tool, p->machine);
+    cf_tool_estimated(&p->tool, p->machine, p->machine_name, p->stated);
     if (p->tool.quiet)
         return;
+    if (p->uncounted)
+        cf_warn(&p->tool,
+                "the stream does not count instructions: cycles are those of accesses alone");
     if (cut)
         cf_warn(&p->tool, "%" PRIu64 " accesses reach into the next page: that part is left out",
                 cut);

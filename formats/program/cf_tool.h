@@ -91,11 +91,14 @@ char *cf_tool_again(const struct cf_tool *t, char *file, uint64_t most, const ch
    none, with CF_EXIT_USAGE where `name` is NULL since option -m was not given. */
 struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF_MUST_CHECK;
 
-/* Takes what options --latency WHAT=CYCLES state (cf_machine_set_latency()), and warns where cycles
-   are estimates or another machine's, unless -q is given. `name`: of option -m. Returns the
-   latencies of all levels, for the fact `latency` of cost; "" for none. */
-const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
+/* Takes what options --latency WHAT=CYCLES state (cf_machine_set_latency()). Returns the latencies
+   of all levels, for the fact `latency` of cost; "" for none. */
+const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m,
                               const char *const *stated, unsigned count);
+/* Warns where cycles are estimates or another machine's, unless -q is given: once it is known that
+   the input is of the right kind. `name`: of option -m; `count`: of options --latency. */
+void cf_tool_estimated(const struct cf_tool *t, const struct cf_machine *m, const char *name,
+                       unsigned count);
 
 /* Warns, unless -q is given, of what a model of its caches leaves out: a hashed index. */
 void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m);

@@ -63,11 +63,17 @@ static const char *latencies_of(const struct cf_tool *t, const struct cf_machine
     return cf_need(t, cf_memory_text(out, &text));
 }
 
-const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
+const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m,
                               const char *const *stated, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         set_latency(t, m, stated[i]);
+    return latencies_of(t, m);
+}
+
+void cf_tool_estimated(const struct cf_tool *t, const struct cf_machine *m, const char *name,
+                       unsigned count)
+{
     if (m->latency_of && !t->quiet)
         cf_warn(t,
                 "the latencies are those of %s, the nearest core that is described, and not this "
@@ -79,7 +85,6 @@ const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, con
                 "the latencies of %s are an estimate: latency_source in its description says of "
                 "what; state others by --latency",
                 name);
-    return latencies_of(t, m);
 }
 
 void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m)

@@ -20,6 +20,7 @@ struct latency {
     struct cf_partial partial; /* of the summary alone */
     struct cf_machine *machine;
     const char *machine_name; /* as given */
+    unsigned stated;          /* options --latency */
     const char *output;
     const char *latencies; /* that options --latency changed, as a text */
     unsigned column;       /* of the level */

@@ -39,7 +39,7 @@ struct mrc {
     int header_seen;
     int told[2]; /* that a header contradicts --line-size, --sets */
     int before;  /* for cf_before_check() */
-    int warned;  /* that the stream does not state of what its distances are */
+    int unknown; /* a header does not state of what its distances are */
     unsigned by; /* column, 0 = one curve */
     size_t points;
     uint64_t *lines;          /* of one set, each point's size */

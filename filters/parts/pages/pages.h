@@ -28,6 +28,8 @@ struct pages_lately {
 struct pages {
     struct cf_tool tool;
     struct cf_machine *machine;
+    const char *machine_name; /* as given */
+    unsigned stated;          /* options --latency */
     struct cf_paged_machine paged;
     struct cf_latencies *latencies;
     const char *latency_text; /* those that options --latency changed */
@@ -48,8 +50,8 @@ struct pages {
     uint64_t before[CF_MAX_CORES], first[CF_MAX_CORES], last[CF_MAX_CORES];
     uint8_t ran[CF_MAX_CORES], runs[CF_MAX_CORES]; /* ever; in this segment */
     int counts;                                    /* time is instructions */
+    int uncounted;                                 /* of a segment it is not */
     uint64_t outside, cut; /* accesses in no mapping; that reach into the next page */
-    int warned;
 
     /* of the first reading */
     struct cf_counts *number, *frame; /* of a page; of a page at an address */

@@ -60,11 +60,8 @@ static void header(struct pages *p, const struct cf_header *h)
 
     end_segment(p);
     p->counts = h->clock_unit && !strcmp(h->clock_unit, "instructions");
-    if (!p->counts && !p->warned && !p->tool.quiet)
-        cf_warn(&p->tool, "the stream does not count instructions: cycles are those of accesses "
-                          "alone");
+    p->uncounted |= !p->counts;
     cf_made_pages(&p->tool, h, &page_size);
-    p->warned |= !p->counts;
 }
 
 /* The number of a frame, among all; what is new is noted. */
