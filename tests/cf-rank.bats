@@ -363,6 +363,15 @@ strings() {
     # the first level is known
     run -0 --separate-stderr cf-rank -q --value misses,hits,l1-misses --level 1 in.cf
     [[ ${lines[1]} == 1,a,8,2,8,* && -z $stderr ]] || fail "$output$stderr"
+    # nor is it a hit where no class says that it is a miss
+    printf 'time,op,addr,function,level,weight,class\n1,load,1,a,1,1,0\n2,load,1,a,254,6,0\n3,load,1,a,254,2,3\n4,load,1,a,255,1,3\n' |
+        stream class.cf
+    run -0 --separate-stderr cf-rank -q --value accesses,misses,hits class.cf
+    [[ ${lines[1]} == 1,a,10,3,1,* && $stderr == "$said" ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q --value accesses,misses class.cf
+    [[ ${lines[1]} == 1,a,10,3,* && -z $stderr ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q --value hits,l2-misses class.cf
+    [[ ${lines[1]} == 1,a,1,1,* && $stderr == "${said/6/8}" ]] || fail "$output$stderr"
     # the same of what else adds up by these rules
     run -0 --separate-stderr cf-annotate --value l2-misses in.cf
     [[ ${lines[1]} == a.c,1,2,* && $stderr == *"${said#*: }"* ]] || fail "$output$stderr"

@@ -236,7 +236,7 @@ static inline int missed_levels(unsigned level, unsigned number)
 }
 
 /* value[i] *= whether the access hit. A level of 0, and of 254 where it is not the first, is not
-   known: no hit, no miss. 1 when there is no column that says what missed. */
+   known: no hit, and without a class no miss. 1 when there is no column that says what missed. */
 static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t *value)
 {
     const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS);
@@ -244,7 +244,7 @@ static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t
     const unsigned above = s->level_given ? s->level : CF_FROM_MEMORY - 1;
 
     for (uint32_t i = 0; class && i < f->rows; i++)
-        value[i] *= class[i] == 0 && (!level || level[i] != 0);
+        value[i] *= class[i] == 0 && (!level || (level[i] != 0 && level[i] != CF_FROM_BEYOND));
     for (uint32_t i = 0; !class && level && i < f->rows; i++)
         value[i] *= level[i] != 0 && level[i] <= above && level[i] != CF_FROM_BEYOND;
     return !class && !level;
@@ -340,18 +340,21 @@ static int is_of_levels(const struct cf_sums *s, const struct cf_sum *sum, int b
            !s->dist_given && (!s->level_given || s->level > 1);
 }
 
-/* Counts the accesses of which such a sum does not know whether they missed. */
+/* Counts the accesses of which such a sum, or by class (else NULL) the hits, do not know whether
+   they missed. */
 static void count_unknown(struct cf_sums *s, const uint8_t *level, const uint8_t *op,
-                          const uint64_t *weight, int by_class)
+                          const uint64_t *weight, const uint8_t *class)
 {
-    int of_levels = 0;
+    int of_levels = 0, hits = 0;
 
-    for (unsigned v = 0; v < s->count; v++)
-        of_levels |= is_of_levels(s, &s->list[v], by_class);
-    for (uint32_t j = 0; of_levels && j < s->misses_found; j++) {
+    for (unsigned v = 0; v < s->count; v++) {
+        of_levels |= is_of_levels(s, &s->list[v], class != NULL);
+        hits |= class && !s->dist_given && s->list[v].kind == CF_SUM_HITS;
+    }
+    for (uint32_t j = 0; (of_levels || hits) && j < s->misses_found; j++) {
         const uint32_t i = s->missing[j];
 
-        if (level[i] == CF_FROM_BEYOND)
+        if (level[i] == CF_FROM_BEYOND && (of_levels || !class[i]))
             s->no_level += (weight ? weight[i] : 1) * (op ? s->op[op[i]] : 1);
     }
 }
@@ -422,7 +425,7 @@ static int find_misses(struct cf_sums *s, const struct cf_frame *f)
         }
     }
     if (level)
-        count_unknown(s, level, op, weight, by_class);
+        count_unknown(s, level, op, weight, by_class ? class : NULL);
     return 0;
 }
 
