@@ -9,8 +9,6 @@
 #include "formats/base/cf_memory.h"
 #include "cf_reader.h"
 
-enum { TABLES = 1 << 16 }; /* that a frame can be of */
-
 void cfr_clear_segment(struct cf_reader *r)
 {
     for (unsigned i = 0; i <= CF_CHAIN_MOST; i++) {
@@ -235,10 +233,9 @@ int cfr_take_names(struct cf_reader *r)
 
 static struct total *total_of(const struct cf_reader *r, uint32_t table)
 {
-    for (size_t i = 0; i < r->totals; i++)
-        if (r->total[i].table == table)
-            return &r->total[i];
-    return NULL;
+    const size_t i = table < TABLES ? r->total_at[table] : r->totals;
+
+    return i < r->totals && r->total[i].table == table ? &r->total[i] : NULL;
 }
 
 void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
@@ -249,8 +246,10 @@ void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
         r->kinds |= 1u << cfr_kind(table);
     if (t)
         t->rows += rows;
-    else if (cfr_room(r, &r->total, &r->total_room, r->totals + 1, sizeof(*r->total)) == 0)
+    else if (cfr_room(r, &r->total, &r->total_room, r->totals + 1, sizeof(*r->total)) == 0) {
+        r->total_at[table] = (uint16_t)r->totals;
         r->total[r->totals++] = (struct total){table, rows, 0};
+    }
 }
 
 /* Damage that takes no frame away, reported once. */
@@ -291,16 +290,9 @@ void cfr_check_order(struct cf_reader *r)
 /* The end frame's totals against what came, by tables: an input may list as many as it likes. */
 static void check_totals(struct cf_reader *r, const uint32_t *id, const uint64_t *rows)
 {
-    uint64_t *left = calloc(TABLES, sizeof(*left)); /* of each table, until it was listed */
-
-    if (!left) {
-        cfr_refuse(r, ENOMEM);
-        return;
-    }
-    for (size_t k = 0; k < r->totals; k++)
-        left[r->total[k].table] = r->total[k].rows;
     for (uint32_t i = 0; i < r->frame.rows && !r->lost; i++) {
-        const uint64_t came = id[i] < TABLES ? left[id[i]] : 0;
+        struct total *t = total_of(r, id[i]);
+        const uint64_t came = t ? t->rows : 0;
         const char *name = came == rows[i] ? NULL : cf_reader_table_name(r, id[i]);
 
         if (came != rows[i])
@@ -310,18 +302,16 @@ static void check_totals(struct cf_reader *r, const uint32_t *id, const uint64_t
                        name ? name : "unknown", (unsigned long long)rows[i],
                        (unsigned long long)came);
         else if (came)
-            left[id[i]] = 0;
+            t->rows = 0; /* it was listed */
     }
-    for (size_t k = 0; k < r->totals && !r->lost; k++) {
-        const uint64_t came = left[r->total[k].table];
-        const char *name = came ? cf_reader_table_name(r, r->total[k].table) : NULL;
+    for (const struct total *t = r->total; t < r->total + r->totals && !r->lost; t++) {
+        const char *name = t->rows ? cf_reader_table_name(r, t->table) : NULL;
 
-        if (came)
+        if (t->rows)
             cfr_damage(r, r->frame.offset,
                        "table %s had no rows when it was written, but %llu came",
-                       name ? name : "unknown", (unsigned long long)came);
+                       name ? name : "unknown", (unsigned long long)t->rows);
     }
-    free(left);
 }
 
 void cfr_check_end(struct cf_reader *r, size_t total)

@@ -16,6 +16,7 @@ enum {
     SEARCH_LIMIT = 1 << 22,  /* bytes searched for a frame in what never was a stream */
     AGAIN_LIMIT = 1 << 28,   /* bytes of damaged frames that are looked into in any case */
     TRAILERS_MOST = 1 << 16, /* of an input, that are read on the way to indexes */
+    TABLES = 1 << 16,        /* that a frame can be of */
     DICT_SLACK = 1 << 16,    /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,
     OVERDUE_MS = 1000,     /* for what a program holds back while input keeps coming */
@@ -82,7 +83,8 @@ struct cf_reader {
     size_t nameds, named_room;
     struct total *total;
     size_t totals, total_room;
-    uint64_t reached; /* largest time of the accesses so far */
+    uint16_t total_at[TABLES]; /* where that of a table stands, if it does */
+    uint64_t reached;          /* largest time of the accesses so far */
     int any_reached;
     int disorder; /* the segment breaks the order of times, which was reported */
     int in_segment, seen_any;
