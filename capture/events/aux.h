@@ -5,8 +5,8 @@
  * of it are new; and since the unit of a thread stops with the thread, all of them are of the one
  * that the record names.
  */
-#ifndef CF_PERF_AUX_H
-#define CF_PERF_AUX_H
+#ifndef CF_EVENTS_AUX_H
+#define CF_EVENTS_AUX_H
 
 #include <linux/perf_event.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * events.h - what the kernel is asked for: the sampled events of each vendor after Table 1 of
  * "CachePerf", page faults in their place, tasks and mappings, and breakpoints.
  */
-#ifndef CF_PERF_EVENTS_H
-#define CF_PERF_EVENTS_H
+#ifndef CF_EVENTS_H
+#define CF_EVENTS_H
 
 #include <linux/perf_event.h>
 #include <stdint.h>

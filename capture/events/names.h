@@ -3,8 +3,8 @@
  * names.h - events by the names that libpfm4 has for those of all processors. Its header and the
  * kernel's declare the same, so that names.c has the first alone.
  */
-#ifndef CF_PERF_NAMES_H
-#define CF_PERF_NAMES_H
+#ifndef CF_EVENTS_NAMES_H
+#define CF_EVENTS_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Threads and processes that begin later inherit the events. Each thread that is there, and each
  * CPU, has a period of its own, so that threads side by side sample different instructions.
  */
-#ifndef CF_PERF_OPENED_H
-#define CF_PERF_OPENED_H
+#ifndef CF_EVENTS_OPENED_H
+#define CF_EVENTS_OPENED_H
 
 #include "capture/events/records.h"
 

@@ -6,8 +6,8 @@
  *
  * Memory: these threads and what they begin.
  */
-#ifndef CF_PERF_OWNED_H
-#define CF_PERF_OWNED_H
+#ifndef CF_EVENTS_OWNED_H
+#define CF_EVENTS_OWNED_H
 
 #include <stddef.h>
 #include <stdint.h>

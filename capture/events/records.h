@@ -8,8 +8,8 @@
  * the last reading began is handed out, since all that happened before that has come by now.
  * Memory: the rings, and the records of two readings.
  */
-#ifndef CF_PERF_RECORDS_H
-#define CF_PERF_RECORDS_H
+#ifndef CF_EVENTS_RECORDS_H
+#define CF_EVENTS_RECORDS_H
 
 #include <linux/perf_event.h>
 #include <stddef.h>
