@@ -385,14 +385,14 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
 {
     const char *problem = cf_reader_problem(r);
     unsigned damages = cf_reader_damages(r);
-    const struct cf_unopened *unopened;
-    const size_t count = cf_reader_unopened(r, &unopened);
+    const char *name, *why;
+    unsigned count;
 
     if (!problem)
         return CF_EXIT_OK;
     cf_warn(t, "%s", problem);
-    for (size_t i = 0; i < count; i++)
-        cf_warn(t, "%s: %s", unopened[i].name, unopened[i].why);
+    for (count = 0; (name = cf_reader_unopened(r, count, &why)); count++)
+        cf_warn(t, "%s: %s", name, why);
     if (damages > 1 + count)
         cf_warn(t, "%u " CF_PLACES_DAMAGED " in all; what could be read was processed", damages);
     return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;

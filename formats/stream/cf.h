@@ -282,18 +282,13 @@ int cf_header_part(const struct cf_header *h, struct cf_part *part) CF_MUST_CHEC
 /* How many rows of a table a segment begins with that stand before its part. */
 uint64_t cf_header_repeated(const struct cf_header *h, unsigned table);
 
-/* What went wrong, "input: place: what: what to do", or NULL; and the number of damaged places. */
+/* What went wrong, "input: place: what: what to do", or NULL; the number of damaged places; and the
+   i-th input beside that of the problem which could not be opened, and why, or NULL. */
 const char *cf_reader_problem(const struct cf_reader *r);
 unsigned cf_reader_damages(const struct cf_reader *r);
-/* Inputs that could not be opened, and why, but for one that is the problem: how many of them. */
-struct cf_unopened {
-    const char *name, *why;
-};
-size_t cf_reader_unopened(const struct cf_reader *r, const struct cf_unopened **list);
-
+const char *cf_reader_unopened(const struct cf_reader *r, size_t i, const char **why);
 /* Whether the problem is only that of what the inputs were made from, see cf_writer_wanting(). */
 int cf_reader_wanting(const struct cf_reader *r);
-
 /* Whether the problem is none of the input: memory is out, a file cannot be opened for want of
    descriptors, or not be read. cf_reader_next() has then ended early. */
 int cf_reader_refused(const struct cf_reader *r);

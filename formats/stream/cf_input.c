@@ -200,7 +200,7 @@ static void not_opened(struct cf_reader *r, const char *why)
 {
     if (r->damages &&
         cfr_room(r, &r->unopened, &r->unopened_room, r->unopeneds + 1, sizeof(*r->unopened)) == 0)
-        r->unopened[r->unopeneds++] = (struct cf_unopened){r->name, why};
+        r->unopened[r->unopeneds++] = (struct unopened){r->name, why};
     cfr_damage(r, UINT64_MAX, "%s", why);
 }
 
@@ -290,10 +290,10 @@ unsigned cf_reader_damages(const struct cf_reader *r)
     return r->damages;
 }
 
-size_t cf_reader_unopened(const struct cf_reader *r, const struct cf_unopened **list)
+const char *cf_reader_unopened(const struct cf_reader *r, size_t i, const char **why)
 {
-    *list = r->unopened;
-    return r->unopeneds;
+    *why = i < r->unopeneds ? r->unopened[i].why : NULL;
+    return i < r->unopeneds ? r->unopened[i].name : NULL;
 }
 
 uint64_t cf_reader_bytes(const struct cf_reader *r)

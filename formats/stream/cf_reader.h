@@ -43,6 +43,10 @@ struct total {
     uint64_t last; /* largest time in the frames that were read */
 };
 
+struct unopened {
+    const char *name, *why;
+};
+
 struct named {
     uint32_t id;
     uint8_t type;
@@ -118,7 +122,7 @@ struct cf_reader {
     int needed_came;  /* records with all that is required */
     unsigned kinds;   /* that came: bits by cfr_kind() */
     unsigned missing; /* frames not handed out for want of a column, or since they are samples */
-    struct cf_unopened *unopened;
+    struct unopened *unopened;
     size_t unopeneds, unopened_room;
     int lost; /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
