@@ -42,13 +42,16 @@ each() {
     local f
     for f in "$KEPT"/*.cf; do
         [[ $f != *-partial.cf ]] || continue # which is no recording
-        [[ $f == *-kinds.cf ]] || cf-rank -q --csv --by function --value accesses,misses "$f" >"rank-${f##*/}"
+        [[ $f == *-kinds.cf || $f == *-stretches.cf ]] ||
+            cf-rank -q --csv --by function --value accesses,misses "$f" >"rank-${f##*/}"
         cf-cat -q --columns time,pid,tid,op,size,addr "$f" | cf-distance -q --line-size 32 | cf-mrc -q >"mrc-${f##*/}"
     done
+    cf-cat -q -o s.cf "$KEPT/0.1-pipe-stretches.cf"
+    cf-distance -q --line-size 32 s.cf | cf-mrc -q >mrc-0.1-packed-stretches.cf
     for f in "$KEPT"/*-pipe*.cf; do
         f=${f##*/}
         cmp "mrc-$f" "mrc-${f/-pipe/-packed}"
-        [[ $f == *-kinds.cf ]] || cmp "rank-$f" "rank-${f/-pipe/-packed}"
+        [[ $f != *-pipe.cf ]] || cmp "rank-$f" "rank-${f/-pipe/-packed}"
     done
     (($(wc -l <rank-0.1-packed.cf) > 2))
 }

@@ -36,8 +36,16 @@ enum cf_codec {
     CF_NEAR = 17,    /* column CF_CODE of packed lines: rows back to one of the same page, 0 none */
     CF_PAGES = 18,   /* addresses: place in the page, and the page where there is none before */
     CF_LIKE = 19,    /* 4 bytes: the value where there is none before */
-    CF_CODECS = 20,
+    CF_STRETCHES = 20, /* column CF_CODE of rows in stretches: what there are, and which came */
+    CF_CLOCK = 21,     /* times of stretches; base is when the first begins */
+    CF_ADDRESSES = 22, /* addresses of stretches */
+    CF_CODECS = 23,
 };
+
+/* Of stretches: the bytes of a slot, which hold an address; a row that has none; and how many
+   stretches a frame has, and rows all of them have, at most. */
+enum { CF_STRETCH_SLOT = 6, CF_STRETCH_NO_SLOT = 0xffff, CF_STRETCHES_MOST = 65535 };
+#define CF_STRETCH_ADDRESS ((UINT64_C(1) << 48) - 1)
 
 /* One column in its encoded form. */
 struct cf_coded {

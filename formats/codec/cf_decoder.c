@@ -65,6 +65,8 @@ void cf_decoder_free(struct cf_decoder *d)
     free(d->unpacker.values.data);
     free(d->unpacker.pcs.data);
     free(d->unpacker.memory.data);
+    free(d->unpacker.stretches.memory.data);
+    free(d->unpacker.stretches.addresses.data);
     free(d->near.data);
     free(d);
 }
@@ -73,7 +75,8 @@ size_t cf_decoder_memory(const struct cf_decoder *d)
 {
     const struct unpacker *u = &d->unpacker;
     size_t bytes = sizeof(*d) + ZSTD_sizeof_DCtx(u->zstd) + u->values.room + u->pcs.room +
-                   u->memory.room + d->near.room;
+                   u->memory.room + d->near.room + u->stretches.memory.room +
+                   u->stretches.addresses.room;
 
     for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
         bytes += d->memory[i].room + d->planes[i].room + d->packed[i].tables.room +
@@ -172,14 +175,16 @@ static int begin_codes(struct cf_decoder *d)
 {
     struct unpacker *u = &d->unpacker;
     const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
-    const bool runs = codes;
+    int (*take)(struct unpacker *, size_t, const struct cf_coded *) = cfu_codes;
     if (d->has_codes)
         return 0;
-    if (!runs)
-        codes = find_column(d, CF_CODE, CF_ROWCODES);
+    if (!codes && (codes = find_column(d, CF_CODE, CF_ROWCODES)))
+        take = cfu_row_codes;
+    if (!codes && (codes = find_column(d, CF_CODE, CF_STRETCHES)))
+        take = cfu_stretches;
     if (!codes || !codes->bytes)
         return cfu_fail(u, "packed column without codes");
-    if ((runs ? cfu_codes : cfu_row_codes)(u, d->rows, codes) < 0)
+    if (take(u, d->rows, codes) < 0)
         return -1;
     d->has_codes = true;
     return 0;
@@ -224,7 +229,8 @@ const uint16_t *cf_decoder_codes(struct cf_decoder *d, uint32_t *count, bool *da
 {
     const struct unpacker *u = &d->unpacker;
     *damaged = false;
-    if (!find_column(d, CF_CODE, CF_CODES) && !find_column(d, CF_CODE, CF_ROWCODES))
+    if (!find_column(d, CF_CODE, CF_CODES) && !find_column(d, CF_CODE, CF_ROWCODES) &&
+        !find_column(d, CF_CODE, CF_STRETCHES))
         return NULL;
     *damaged = begin_codes(d) < 0;
     d->problem = u->problem;
@@ -290,6 +296,17 @@ static const void *decode_planes(struct cf_decoder *d, unsigned i, unsigned widt
         cf_from_planes_64(planes->data + d->at, d->rows, d->here, width,
                           (uint64_t *)(void *)out->data);
     return d->values[i] = out->data;
+}
+
+/* Times or addresses of stretches. */
+static int decode_stretches(struct cf_decoder *d, const struct cf_coded *c, void *out)
+{
+    struct unpacker *u = &d->unpacker;
+    if (begin_codes(d) < 0)
+        return -1;
+    if (!find_column(d, CF_CODE, CF_STRETCHES))
+        return cfu_fail(u, "packed column without stretches");
+    return c->codec == CF_CLOCK ? cfu_clock(u, c, out) : cfu_addresses(u, c, out);
 }
 
 static int decode_packed_line(struct cf_decoder *d, const struct cf_coded *c, unsigned width,
@@ -369,6 +386,8 @@ static const void *decode_whole(struct cf_decoder *d, unsigned i, unsigned width
             return problem(d, wrong);
     } else if (c->codec == CF_PAGES || c->codec == CF_LIKE)
         result = decode_packed_line(d, c, width, out);
+    else if (c->codec == CF_CLOCK || c->codec == CF_ADDRESSES)
+        result = decode_stretches(d, c, out);
     else if (c->codec >= CF_ZSTD && c->codec <= CF_ZDPLANES)
         result = cfu_plain(&d->unpacker, c, width, d->rows, out);
     else if (!from && c->codec != CF_RAW)
@@ -392,7 +411,9 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
     unsigned width = (unsigned)cf_type_width((enum cf_type)c->type);
     if (!width)
         return problem(d, "type is not known");
-    if ((c->codec == CF_STEPS || c->codec == CF_PREDICT) && width != 8)
+    if ((c->codec == CF_STEPS || c->codec == CF_PREDICT || c->codec == CF_CLOCK ||
+         c->codec == CF_ADDRESSES) &&
+        width != 8)
         return problem(d, "codec does not fit the type");
     if (c->codec == CF_BYCODE || c->codec == CF_STEPS || c->codec == CF_PREDICT)
         return decode_packed(d, i, width);

@@ -27,7 +27,7 @@ int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes)
 }
 
 /* At most max, or -1. */
-static int64_t get_varint(struct cf_input *in, uint64_t max)
+int64_t cfu_varint(struct cf_input *in, uint64_t max)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 63 && in->at < in->end; shift += 7) {
@@ -57,8 +57,8 @@ static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *ou
 
 int cfu_packet(struct unpacker *u, struct cf_input *in, size_t max, struct cf_bytes *b)
 {
-    int64_t plain = get_varint(in, max);
-    int64_t bytes = get_varint(in, (uint64_t)(in->end - in->at));
+    int64_t plain = cfu_varint(in, max);
+    int64_t bytes = cfu_varint(in, (uint64_t)(in->end - in->at));
     if (plain < 0 || bytes < 0 || bytes > in->end - in->at)
         return cfu_fail(u, "length of a packet is wrong");
     if (cfu_room(u, b, (size_t)plain) < 0)
@@ -154,7 +154,7 @@ static int follow_runs(struct unpacker *u, struct cf_input lengths, const uint8_
     uint32_t seen = 0;
     size_t i = 0, j = 0;
     for (size_t t = 0;; t++) {
-        int64_t length = get_varint(&lengths, rows - i);
+        int64_t length = cfu_varint(&lengths, rows - i);
         if (length < 0)
             return cfu_fail(u, "length of a run is wrong");
         if (j) {
@@ -192,9 +192,9 @@ int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
 {
     struct cf_input in = cfu_input(c);
     size_t most = rows < CF_MAX_CODES ? rows : CF_MAX_CODES;
-    int64_t codes = get_varint(&in, most);
-    int64_t kinds = get_varint(&in, codes < 0 ? 0 : (uint64_t)codes);
-    int64_t tokens = get_varint(&in, rows);
+    int64_t codes = cfu_varint(&in, most);
+    int64_t kinds = cfu_varint(&in, codes < 0 ? 0 : (uint64_t)codes);
+    int64_t tokens = cfu_varint(&in, rows);
     if (codes < 1 || kinds < 1 || tokens < 0)
         return cfu_fail(u, "number of codes is wrong");
     u->rows = rows;

@@ -11,6 +11,25 @@
 /* Bytes after every buffer, so that whole words and blocks may be moved. */
 enum { SLACK = 64 };
 
+/* ---- rows that come in stretches: cf_unpack_stretches.c ---- */
+
+struct cf_stretch {
+    uint32_t group;       /* its first group of rows */
+    uint16_t rows, slots; /* how many */
+    int64_t time;         /* that it takes */
+};
+
+/* The stretches of a frame, and which of them came. Of their rows each group is whole. */
+struct cf_stretches_read {
+    struct cf_bytes memory; /* holds stretch, kind, step and place */
+    struct cf_stretch *stretch;
+    uint32_t stretches, rows, groups, longest; /* all, and slots of the longest */
+    uint16_t *kind, *step, *place;             /* of each row */
+    const uint8_t *token;                      /* 2 bytes each */
+    size_t tokens, slots;                      /* that came */
+    struct cf_bytes addresses;                 /* of each group, how they are made */
+};
+
 /* What belongs to the frame rather than to one column. */
 struct unpacker {
     ZSTD_DCtx *zstd;
@@ -21,6 +40,7 @@ struct unpacker {
     bool has_pcs;             /* those of this frame */
     struct cf_bytes memory;   /* holds code, kind and where */
     const char *problem;      /* why the last call failed */
+    struct cf_stretches_read stretches;
     size_t rows;
     uint32_t codes, kinds; /* in this frame */
     uint16_t *code;        /* of each row */
@@ -45,6 +65,9 @@ static inline struct cf_input cfu_input(const struct cf_coded *c)
     return (struct cf_input){c->data, c->data + c->bytes};
 }
 
+/* A varint of at most `max`, or below 0. */
+int64_t cfu_varint(struct cf_input *in, uint64_t max) CF_MUST_CHECK;
+
 /* Reads a packet of at most max bytes into b. */
 int cfu_packet(struct unpacker *u, struct cf_input *in, size_t max,
                struct cf_bytes *b) CF_MUST_CHECK;
@@ -67,6 +90,14 @@ int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST
 int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
 /* Fills `out` with values of `width` bytes from narrow ones. False where that is no narrowing. */
 bool cfu_widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned width, void *out);
+
+/* ---- cf_unpack_stretches.c ---- */
+
+/* The codes of the rows by CF_STRETCHES, as cfu_codes(); then their times and addresses, all that
+   the frame has: room for SLACK bytes must be behind them. */
+int cfu_stretches(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
+int cfu_clock(struct unpacker *u, const struct cf_coded *c, uint64_t *out) CF_MUST_CHECK;
+int cfu_addresses(struct unpacker *u, const struct cf_coded *c, uint64_t *out) CF_MUST_CHECK;
 
 /* ---- cf_unpack_rows.c: columns of a frame whose codes are in u ---- */
 

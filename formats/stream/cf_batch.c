@@ -6,6 +6,7 @@
 
 #include "formats/base/cf_memory.h"
 #include "cf_writer.h"
+#include "cf_stretches.h"
 
 void cfw_free_batch(struct batch *b)
 {
@@ -159,7 +160,7 @@ int cfw_flush_below(struct cf_writer *w, unsigned limit)
 {
     if (cfw_flush_strings(w) != 0)
         return -1;
-    if (limit > CF_ACCESS && cfw_flush_below(w, CF_ACCESS) != 0)
+    if (limit > CF_ACCESS && (cfw_flush_below(w, CF_ACCESS) != 0 || cf_writer_stretched(w) != 0))
         return -1;
     for (unsigned i = 0; i < w->batches; i++) {
         struct batch *b = w->batch[i];
@@ -235,7 +236,8 @@ struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t 
     }
     if (b && b->rows)
         return b;
-    if (!may_have(w, table, id, type, columns))
+    if (!may_have(w, table, id, type, columns) ||
+        (table == CF_ACCESS && cf_writer_stretched(w) != 0)) /* what came before */
         return NULL;
     if (!b) {
         b = cfw_new_batch(w, table);

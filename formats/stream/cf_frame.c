@@ -349,7 +349,7 @@ int cfr_in_pieces(const struct cf_frame *f)
         wanted |= r->want[i].table == f->table;
     for (unsigned i = 0; i < f->columns; i++)
         if (f->column[i].id == CF_CODE)
-            packed |= f->column[i].codec == CF_CODES;
+            packed |= f->column[i].codec == CF_CODES || f->column[i].codec == CF_STRETCHES;
         else {
             packed |= f->column[i].codec == CF_ZPLANES;
             blobs |= f->column[i].type == CF_BLOB;

@@ -134,7 +134,8 @@ int cf_reader_unified(const struct cf_reader *r);
 /* Whether a column is decoded by the column of codes that stands beside it. */
 static inline int is_by_code(unsigned codec)
 {
-    return (codec >= CF_BYCODE && codec <= CF_PREDICT) || codec == CF_PAGES || codec == CF_LIKE;
+    return (codec >= CF_BYCODE && codec <= CF_PREDICT) || codec == CF_PAGES || codec == CF_LIKE ||
+           codec == CF_CLOCK || codec == CF_ADDRESSES;
 }
 
 /* Whether the columns that came packed together, and stayed as they came, have what they are

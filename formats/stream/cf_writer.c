@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cf_stretches_parts.h"
 #include "cf_writer.h"
 
 static void free_batches(struct batch *b)
@@ -43,6 +44,7 @@ static void free_writer(struct cf_writer *w)
         free(w->scratch[i]);
     cf_encoder_free(w->encoder);
     cf_numbering_free(w->numbering);
+    cfw_free_stretches(w->stretches);
     for (unsigned i = 0; w->kinds && i < CF_KIND_BLOCKS; i++)
         free(w->kinds->block[i]);
     free(w->kinds);

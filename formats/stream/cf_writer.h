@@ -114,7 +114,8 @@ struct cf_writer {
     uint8_t *scratch[CF_MAX_COLUMNS];
     size_t scratch_room[CF_MAX_COLUMNS];
     struct cf_encoder *encoder;
-    struct cf_numbering *numbering; /* of kinds, for a pipe */
+    struct cf_numbering *numbering;  /* of kinds, for a pipe */
+    struct cfw_stretches *stretches; /* the same */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -17,6 +17,7 @@
 
 #include "capture/trace/reader.h"
 #include "capture/trace/protocol.h"
+#include "formats/stream/cf_stretches_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -69,6 +70,38 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
         *hint = hints;
     *rows = ROOM;
     return 0;
+}
+
+static struct cfw_stretches *stretches;
+static int with_stretches;
+
+int cf_writer_stretched(struct cf_writer *w)
+{
+    const uint64_t *time, *address;
+    const uint32_t *hint;
+    struct cf_stretches *s = (struct cf_stretches *)stretches, empty;
+    uint32_t rows;
+
+    (void)w;
+    if (!s)
+        return 0;
+    empty = *s;
+    empty.rows = empty.tokens = empty.slot_bytes = 0;
+    rows = cf_stretches_back(s, &empty, &time, &address, &hint);
+    for (uint32_t i = 0; i < rows; i++)
+        sum += time[i] + address[i] + hint[i];
+    cfw_begin_stretches(stretches);
+    return 0;
+}
+
+struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_values *constants,
+                                         unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        sum += constants[i].constant;
+    if (with_stretches && !stretches)
+        stretches = cfw_new_stretches();
+    return with_stretches && cf_writer_stretched(w) == 0 ? &stretches->s : NULL;
 }
 
 int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
@@ -185,6 +218,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.follow = 0;
     options.decode.limit = data[0] & 2 ? 100 : 0;
     with_calls = data[0] & 4;
+    with_stretches = data[0] & 16;
     options.decode.calls = !with_calls ? 0 : data[0] & 8 ? 3 : CF_DECODE_DEPTH;
     last_node = 0;
     t = cf_trace_open(folder, &options, NULL, problem, sizeof problem);

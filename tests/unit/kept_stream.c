@@ -17,13 +17,11 @@
 
 #include "formats/codec/cf_codec.h"
 #include "formats/stream/cf.h"
+#include "kept_kinds.h"
 #include "piped.h"
 #include "reseal.h"
 
 enum {
-    TABLES = 512,
-    COLUMNS = 65536,
-    MOST_ROWS = 1200,
     THEIR_TABLE = 300, /* in no list */
     THEIR_NUMBER = 40000,
     THEIR_WORD = 40001,
@@ -32,44 +30,6 @@ enum {
 };
 
 /* ---- sums ---- */
-
-static struct sum {
-    XXH3_state_t *state;
-    uint64_t rows;
-    unsigned type;
-} * sums[TABLES];
-
-static void sum_add(unsigned table, unsigned column, unsigned type, uint64_t rows, const void *data,
-                    size_t bytes)
-{
-    struct sum *s;
-
-    if (table >= TABLES || (!sums[table] && !(sums[table] = calloc(COLUMNS, sizeof **sums))))
-        abort();
-    s = &sums[table][column];
-    if (!s->state) {
-        s->state = XXH3_createState();
-        XXH3_64bits_reset(s->state);
-    }
-    XXH3_64bits_update(s->state, data, bytes);
-    s->rows += rows;
-    s->type = type;
-}
-
-static void sums_print(FILE *out)
-{
-    fprintf(out, "table,column,type,rows,xxh3\n");
-    for (unsigned t = 0; t < TABLES; t++) {
-        for (unsigned c = 0; sums[t] && c < COLUMNS; c++)
-            if (sums[t][c].state) {
-                fprintf(out, "%u,%u,%u,%" PRIu64 ",%016" PRIx64 "\n", t, c, sums[t][c].type,
-                        sums[t][c].rows, XXH3_64bits_digest(sums[t][c].state));
-                XXH3_freeState(sums[t][c].state);
-            }
-        free(sums[t]);
-        sums[t] = NULL;
-    }
-}
 
 static void sum_frame(struct cf_reader *r, const struct cf_frame *f)
 {
@@ -243,8 +203,9 @@ enum { WORDS = sizeof words / sizeof *words };
 enum what {
     RECORDS,
     KINDS,
+    STRETCHES,
     PARTIALS
-}; /* rows of all tables, of known origin, of a partial result */
+}; /* rows of all tables, of known origin, in stretches, of a partial result */
 
 static enum cf_type type_of(unsigned column)
 {
@@ -333,14 +294,6 @@ static uint64_t value_of(unsigned table, unsigned column, uint64_t i)
     }
 }
 
-static void must(int status)
-{
-    if (status) {
-        fprintf(stderr, "kept_stream: cannot write\n");
-        exit(1);
-    }
-}
-
 /* One column of a table, in memory of its own; its sum is taken. */
 static void fill(struct cf_values *v, unsigned table, unsigned column, uint32_t rows,
                  const uint32_t *word)
@@ -385,40 +338,6 @@ static void write_table(struct cf_writer *w, unsigned at, const uint32_t *word)
     must(cf_writer_rows(w, content[at].table, content[at].rows, v, n, NULL));
 }
 
-/* Accesses of which the writer knows the kinds. */
-static void write_kinds(struct cf_writer *w)
-{
-    enum { KINDS = 7 };
-    const struct cf_values same[] = {{CF_TID, NULL, 5},
-                                     {CF_OP, CF_BY_KIND, 0},
-                                     {CF_SIZE, CF_BY_KIND, 0},
-                                     {CF_PC, CF_BY_KIND, 0}};
-    struct cf_place place[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}};
-    uint32_t *hint, room = MOST_ROWS;
-
-    for (uint32_t k = 0; k < KINDS; k++)
-        must(
-            cf_writer_kind(w, 1 + k, 0x400000 + 5 * k, k % 3 ? CF_LOAD : CF_STORE, 1u << k % 4, 0));
-    must(cf_writer_place(w, CF_ACCESS, same, 4, place, 2, &hint, &room) || room < MOST_ROWS);
-    for (uint64_t i = 0; i < MOST_ROWS; i++) {
-        const uint32_t k = (uint32_t)(i * i % KINDS), tid = 5, size = 1u << k % 4;
-        const uint64_t pc = 0x400000 + 5 * (uint64_t)k;
-        const uint8_t op = k % 3 ? CF_LOAD : CF_STORE;
-        uint64_t *time = (uint64_t *)place[0].values + i, *addr = (uint64_t *)place[1].values + i;
-
-        *time = i * 2;
-        *addr = 0x1000 + i * 8;
-        hint[i] = 1 + k;
-        sum_add(CF_ACCESS, CF_TIME, CF_U64, 1, time, 8);
-        sum_add(CF_ACCESS, CF_TID, CF_U32, 1, &tid, 4);
-        sum_add(CF_ACCESS, CF_OP, CF_U8, 1, &op, 1);
-        sum_add(CF_ACCESS, CF_SIZE, CF_U32, 1, &size, 4);
-        sum_add(CF_ACCESS, CF_ADDR, CF_U64, 1, addr, 8);
-        sum_add(CF_ACCESS, CF_PC, CF_U64, 1, &pc, 8);
-    }
-    must(cf_writer_placed(w, CF_ACCESS, MOST_ROWS));
-}
-
 /* DIRECTORY/NAME.cf, packed or as a pipe has it, of every table or of accesses by kind alone. */
 static void make(const char *directory, const char *name, int packed, enum what what)
 {
@@ -449,6 +368,8 @@ static void make(const char *directory, const char *name, int packed, enum what 
         word[i] = cf_writer_string(w, words[i]);
     if (what == KINDS)
         write_kinds(w);
+    else if (what == STRETCHES)
+        write_stretches(w);
     else
         for (unsigned i = 0; i < sizeof content / sizeof *content; i++)
             if ((content[i].table == CF_PARTIAL) == (what == PARTIALS))
@@ -468,6 +389,7 @@ int main(int argc, char **argv)
         make(argv[2], "packed", 1, RECORDS);
         make(argv[2], "pipe-kinds", 0, KINDS);
         make(argv[2], "packed-kinds", 1, KINDS);
+        make(argv[2], "pipe-stretches", 0, STRETCHES);
         make(argv[2], "partial", 1, PARTIALS);
         return 0;
     }

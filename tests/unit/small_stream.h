@@ -10,10 +10,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "formats/codec/cf_codec.h"
 #include "formats/stream/cf.h"
+#include "formats/stream/cf_stretches.h"
 #include "piped.h"
 
 enum { MOST_BYTES = 60000 /* fits a pipe of 64 KiB */ };
@@ -22,17 +24,20 @@ enum form {
     RAW,
     PACKED,
     NUMBERED, /* raw, with the kinds of rows told (cf_writer_kind()) */
-    LINES,    /* cache lines as a pipe has them */
+    STRETCHES,
+    LINES, /* cache lines as a pipe has them */
     PACKED_LINES,
     FORMS
 };
-static const char *const form_names[] = {"raw", "packed", "numbered", "lines", "packed lines"};
+static const char *const form_names[] = {"raw",       "packed", "numbered",
+                                         "stretches", "lines",  "packed lines"};
 
 /* The codecs from CF_CODES on that must be in a stream of each form. */
 static const uint32_t form_codecs[] = {
     0,
     1u << CF_CODES | 1u << CF_BYCODE | 1u << CF_STEPS | 1u << CF_PREDICT,
     1u << CF_ROWCODES | 1u << CF_BYCODE,
+    1u << CF_STRETCHES | 1u << CF_CLOCK | 1u << CF_ADDRESSES | 1u << CF_BYCODE,
     1u << CF_RISE8 | 1u << CF_LINES32 | 1u << CF_LINES48,
     1u << CF_NEAR | 1u << CF_PAGES | 1u << CF_LIKE,
 };
@@ -66,6 +71,41 @@ static inline int write_numbered(struct cf_writer *w, uint64_t start)
         hint[i] = 1000 * kind_of_row(i);
     }
     return cf_writer_placed(w, CF_ACCESS, ROWS) | cf_writer_flush(w);
+}
+
+/* Two stretches of rows, of which one has only an address of its own, and a row by itself. */
+static inline int write_stretches(struct cf_writer *w, uint64_t start)
+{
+    const struct cf_values same[] = {{CF_TID, NULL, 5},
+                                     {CF_OP, CF_BY_KIND, 0},
+                                     {CF_SIZE, CF_BY_KIND, 0},
+                                     {CF_PC, CF_BY_KIND, 0}};
+    const struct cf_stretch_row row[] = {
+        {0x1000, 1000, 0, 1}, {0x2345, 2000, 1, CF_STRETCH_NO_SLOT},
+        {-8ull, 3000, 1, 0},  {0, 1000, 2, 0},
+        {8, 4000, 2, 1},      {0x777, 2000, 0, CF_STRETCH_NO_SLOT}};
+    struct cf_stretches *s;
+    int five, one;
+
+    for (uint32_t k = 1; k <= KINDS; k++)
+        if (cf_writer_kind(w, 1000 * k, 0x400000 + 5 * k, k % 3 ? CF_LOAD : CF_STORE, 1u << k % 4,
+                           0))
+            return -1;
+    if (!(s = cf_writer_stretches(w, same, 4)) || cf_stretches_wait(s, start) ||
+        (five = cf_stretches_add(s, row, 5, 2, 3)) < 0 ||
+        (one = cf_stretches_add(s, row + 5, 1, 0, 1)) < 0)
+        return -1;
+    for (uint64_t i = 0; i < ROWS / 7; i++) {
+        const uint64_t slot[] = {0x10000 + 64 * i, 0x7fff00000000 - 8 * i};
+
+        memcpy(s->slot + s->slot_bytes, &slot[0], 8);
+        memcpy(s->slot + s->slot_bytes + CF_STRETCH_SLOT, &slot[1], 8);
+        cf_stretches_come(s, (uint64_t)five, 5, 2 * CF_STRETCH_SLOT, 0, 2, 3);
+        cf_stretches_come(s, (uint64_t)one, 1, 0, 0, 0, 1);
+        if (cf_stretches_row(s, s->clock + i % 3, 0x5000 + i, 7000))
+            return -1;
+    }
+    return cf_writer_stretched(w);
 }
 
 /* A snapshot of a cache in which each page has eight lines in neighbouring sets. Sets rise by small
@@ -127,7 +167,8 @@ static inline void write_small(const char *path, enum form form)
             op[i] = i % 4 == 3 ? CF_STORE : CF_LOAD;
         }
         if (cf_writer_rows(w, CF_MAP, 1, map, 6, NULL) ||
-            (form == NUMBERED ? write_numbered(w, 400 * block)
+            (form == NUMBERED    ? write_numbered(w, 400 * block)
+             : form == STRETCHES ? write_stretches(w, 400 * block)
              : form >= LINES ? write_lines(w, form == LINES ? 32 : 96, (uint32_t)block, 400 * block)
                              : cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL)) ||
             cf_writer_flush(w))

@@ -8,6 +8,7 @@
 
 #include "capture/trace/processes.c"
 #include "capture/trace/reader.c"
+#include "formats/stream/cf_stretches_parts.h"
 #include "tap.h"
 
 static char directory[] = "/tmp/cf-trace-test-XXXXXX";
@@ -72,6 +73,45 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t n, const struct
     return called();
 }
 
+/* Accesses come as stretches where a test asks for it. */
+static struct cfw_stretches *stretches;
+static int with_stretches;
+
+static inline int stretches_out(void)
+{
+    const uint64_t *time, *addr;
+    const uint32_t *hint;
+    struct cf_stretches *s = (struct cf_stretches *)stretches, empty;
+    uint32_t n;
+
+    if (!s)
+        return 0;
+    empty = *s;
+    empty.rows = empty.tokens = empty.slot_bytes = 0;
+    n = cf_stretches_back(s, &empty, &time, &addr, &hint);
+    memcpy(times + rows, time, n * sizeof *time);
+    memcpy(addrs + rows, addr, n * sizeof *addr);
+    memcpy(hints + rows, hint, n * sizeof *hint);
+    rows += n;
+    cfw_begin_stretches(stretches);
+    return n ? called() : 0;
+}
+
+int cf_writer_stretched(struct cf_writer *w)
+{
+    (void)w;
+    return stretches_out();
+}
+
+struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_values *constants,
+                                         unsigned count)
+{
+    (void)w, (void)constants, (void)count;
+    if (with_stretches && !stretches)
+        stretches = cfw_new_stretches();
+    return with_stretches && stretches_out() == 0 ? &stretches->s : NULL;
+}
+
 static inline void begin(void)
 {
     const struct cf_trace_options options = {.follow = 1,
@@ -92,6 +132,7 @@ static inline int end(void)
     int bad;
 
     cf_trace_finish(trace);
+    stretches_out();
     bad = cf_decode_trouble(&trace->decode) != NULL;
     cf_trace_close(trace);
     close(tokens);

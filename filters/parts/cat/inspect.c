@@ -16,13 +16,14 @@ enum { FRAME_HEAD = 40, DESCRIPTOR = 24, MAX_TABLES = 64 };
 static const char *codec_name(unsigned codec)
 {
     static const char *const name[] = {
-        [CF_RAW] = "raw",           [CF_CONST] = "const",       [CF_NARROW8] = "narrow8",
-        [CF_NARROW16] = "narrow16", [CF_NARROW32] = "narrow32", [CF_ZSTD] = "zstd",
-        [CF_ZDELTA] = "zdelta",     [CF_ZPLANES] = "zplanes",   [CF_ZDPLANES] = "zdplanes",
-        [CF_CODES] = "codes",       [CF_BYCODE] = "bycode",     [CF_STEPS] = "steps",
-        [CF_PREDICT] = "predict",   [CF_ROWCODES] = "rowcodes", [CF_RISE8] = "rise8",
-        [CF_LINES32] = "lines32",   [CF_LINES48] = "lines48",   [CF_NEAR] = "near",
-        [CF_PAGES] = "pages",       [CF_LIKE] = "like",
+        [CF_RAW] = "raw",           [CF_CONST] = "const",         [CF_NARROW8] = "narrow8",
+        [CF_NARROW16] = "narrow16", [CF_NARROW32] = "narrow32",   [CF_ZSTD] = "zstd",
+        [CF_ZDELTA] = "zdelta",     [CF_ZPLANES] = "zplanes",     [CF_ZDPLANES] = "zdplanes",
+        [CF_CODES] = "codes",       [CF_BYCODE] = "bycode",       [CF_STEPS] = "steps",
+        [CF_PREDICT] = "predict",   [CF_ROWCODES] = "rowcodes",   [CF_RISE8] = "rise8",
+        [CF_LINES32] = "lines32",   [CF_LINES48] = "lines48",     [CF_NEAR] = "near",
+        [CF_PAGES] = "pages",       [CF_LIKE] = "like",           [CF_STRETCHES] = "stretches",
+        [CF_CLOCK] = "clock",       [CF_ADDRESSES] = "addresses",
     };
 
     _Static_assert(sizeof(name) / sizeof(name[0]) == CF_CODECS, "each codec has a name");

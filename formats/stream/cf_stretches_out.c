@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_stretches_out.c - frames of stretches go out to a pipe. See cf_stretches.h.
+ */
+#include "cf_stretches_parts.h"
+#include "cf_writer.h"
+#include "formats/codec/cf_pack.h"
+
+static uint8_t *put(uint8_t *at, const void *from, size_t bytes)
+{
+    memcpy(at, from, bytes);
+    return at + bytes;
+}
+
+/* Column code. */
+static uint8_t *put_stretches(const struct cfw_stretches *b, uint8_t *at)
+{
+    const size_t n = b->stretches, all = b->all;
+
+    at = cf_put_varint(at, n);
+    at = cf_put_varint(at, all);
+    at = cf_put_varint(at, b->s.tokens);
+    at = put(at, b->rows, 2 * n);
+    at = put(at, b->slots, 2 * n);
+    at = put(at, b->time, 4 * n);
+    at = put(at, b->kind, 2 * all);
+    at = put(at, b->step, 2 * all);
+    at = put(at, b->place, 2 * all);
+    return put(at, b->s.token, 2 * (size_t)b->s.tokens);
+}
+
+static int emit(struct cf_writer *w, struct cfw_stretches *b)
+{
+    const struct cf_stretches *const s = &b->s;
+    struct cf_coded coded[CF_MAX_COLUMNS + 3];
+    unsigned n = 0;
+    uint8_t *at, *from;
+
+    if (cfw_room(w, &b->scratch, &b->scratch_room,
+                 8 * (size_t)b->stretches + 14 * (size_t)b->all + 2 * (size_t)s->tokens +
+                     s->slot_bytes + (b->constants + 1) * (9 * (size_t)b->kinds + 64),
+                 1) != 0)
+        return -1;
+    at = b->scratch;
+    coded[n++] = (struct cf_coded){CF_TIME, CF_U64, CF_CLOCK, 0, b->s.base, NULL};
+    from = at;
+    at = put(put(at, b->delta, 8 * (size_t)b->all), s->slot, s->slot_bytes);
+    coded[n++] = (struct cf_coded){CF_ADDR, CF_U64, CF_ADDRESSES, (uint32_t)(at - from), 0, from};
+    for (unsigned i = 0; i < b->constants; i++) {
+        const struct cf_values *const v = &b->constant[i];
+        const enum cf_type type = cf_column_type(v->column);
+        struct cf_coded *const c = &coded[n++];
+
+        *c = (struct cf_coded){.codec = CF_CONST, .base = v->constant};
+        if (v->values == CF_BY_KIND) {
+            cf_kinds_column(w->kinds, v->column, b->hint, b->kinds, b->value);
+            cf_encode_of_kind(b->value, (unsigned)cf_type_width(type), b->kinds, at, c);
+            at += c->bytes;
+        }
+        c->id = (uint16_t)v->column;
+        c->type = (uint8_t)type;
+    }
+    from = at;
+    at = put_stretches(b, at);
+    coded[n++] =
+        (struct cf_coded){CF_CODE, CF_BLOB, CF_STRETCHES, (uint32_t)(at - from), b->kinds, from};
+    return cfw_write_frame(w, CF_ACCESS, s->rows, s->first, s->last, coded, n);
+}
+
+int cf_writer_stretched(struct cf_writer *w)
+{
+    struct cfw_stretches *const b = w->stretches;
+    int r = 0;
+
+    if (!b)
+        return 0;
+    if (b->no_memory)
+        cfw_fail(w, "out of memory");
+    if (w->failed)
+        return -1;
+    if (b->s.rows)
+        r = cfw_flush_below(w, CF_ACCESS) != 0 || emit(w, b) != 0 ? -1 : 0;
+    cfw_begin_stretches(b);
+    return r;
+}
+
+struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_values *constants,
+                                         unsigned count)
+{
+    struct cfw_stretches *b;
+    int same;
+
+    if (w->packed || w->framed || w->only || count + 3 > CF_MAX_COLUMNS ||
+        cfw_ready_to_write(w) != 0)
+        return NULL;
+    if (!w->stretches && !(w->stretches = cfw_new_stretches())) {
+        cfw_fail(w, "out of memory");
+        return NULL;
+    }
+    b = w->stretches;
+    same = b->constants == count;
+    for (unsigned i = 0; same && i < count; i++)
+        same = b->constant[i].column == constants[i].column &&
+               b->constant[i].values == constants[i].values &&
+               b->constant[i].constant == constants[i].constant;
+    if (!same) {
+        if (cf_writer_stretched(w) != 0)
+            return NULL;
+        memcpy(b->constant, constants, count * sizeof *constants);
+        b->constants = count;
+    }
+    for (unsigned i = 0; i < w->batches; i++)
+        if (w->batch[i] && w->batch[i]->table == CF_ACCESS && w->batch[i]->rows &&
+            cfw_flush_for(w, CF_ACCESS) != 0)
+            return NULL;
+    return &b->s;
+}

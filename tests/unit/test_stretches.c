@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_stretches.c - stretches of accesses through a pipe (cf_stretches.h), against the rows that
+ * they stand for, written down one by one.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/stream/cf.h"
+#include "formats/stream/cf_stretches.h"
+#include "piped.h"
+#include "tap.h"
+
+enum { HINTS = 40, SHAPES = 300, MOST = 400000, LONGEST = 20 };
+
+static struct row {
+    uint64_t time, addr;
+    uint32_t hint, tid;
+} row[MOST];
+static uint32_t rows, other, missed;
+
+static uint64_t state = 88172645463325252;
+
+static uint64_t below(uint64_t n)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state >> 11) % n;
+}
+
+static struct shape {
+    struct cf_stretch_row row[LONGEST];
+    uint32_t rows, slots;
+    int32_t time;
+    uint64_t number;
+} shape[SHAPES];
+
+static void make_shapes(void)
+{
+    for (struct shape *s = shape; s < shape + SHAPES; s++) {
+        s->rows = 1 + (uint32_t)below(below(3) ? 4 : LONGEST);
+        s->slots = (uint32_t)below(6);
+        for (uint32_t i = 0; i < s->rows; i++) {
+            const int slot = s->slots && below(2);
+
+            s->row[i] = (struct cf_stretch_row){
+                slot ? below(2) ? below(200) - 100 : below(1 << 30) : below(UINT64_C(1) << 48),
+                1 + (uint32_t)below(HINTS), (uint16_t)(i ? s->row[i - 1].step + below(3) : 0),
+                slot ? (uint16_t)below(s->slots) : CF_STRETCH_NO_SLOT};
+        }
+        s->time = s->row[s->rows - 1].step + (int32_t)below(50);
+    }
+}
+
+static void put_down(uint64_t time, uint64_t addr, uint32_t hint, uint32_t tid)
+{
+    if (rows < MOST)
+        row[rows] = (struct row){time, addr, hint, tid};
+    rows++;
+}
+
+static struct cf_stretches *open_for(struct cf_writer *w, uint32_t tid)
+{
+    const struct cf_values same[] = {{CF_PID, NULL, 7},
+                                     {CF_TID, NULL, tid},
+                                     {CF_OP, CF_BY_KIND, 0},
+                                     {CF_SIZE, CF_BY_KIND, 0},
+                                     {CF_PC, CF_BY_KIND, 0}};
+    struct cf_stretches *s = cf_writer_stretches(w, same, 5);
+
+    if (!s)
+        abort();
+    return s;
+}
+
+/* A stretch, which may begin later than the one before it ended. */
+static void come(struct cf_writer *w, struct cf_stretches *s, struct shape *of, uint32_t tid)
+{
+    const uint64_t begin = s->clock + (below(4) ? 0 : below(90000));
+    uint64_t slot[8];
+
+    while (cf_stretches_full(s, of->rows) || (begin != s->clock && cf_stretches_wait(s, begin)) ||
+           (cf_stretches_void(s, of->number) &&
+            (of->number = (uint64_t)cf_stretches_add(s, of->row, of->rows, of->slots, of->time) |
+                          s->frame << 16) >>
+                    32 ==
+                UINT32_MAX))
+        if (cf_writer_stretched(w) != 0)
+            abort();
+    for (uint32_t i = 0; i < of->slots; i++) {
+        slot[i] = below(UINT64_C(1) << 48);
+        memcpy(s->slot + s->slot_bytes + i * CF_STRETCH_SLOT, &slot[i], 8);
+    }
+    for (uint32_t i = 0; i < of->rows; i++)
+        put_down(begin + of->row[i].step,
+                 (of->row[i].delta +
+                  (of->row[i].slot == CF_STRETCH_NO_SLOT ? 0 : slot[of->row[i].slot])) &
+                     CF_STRETCH_ADDRESS,
+                 of->row[i].hint, tid);
+    cf_stretches_come(s, of->number, of->rows, of->slots * CF_STRETCH_SLOT, of->row[0].step,
+                      of->row[of->rows - 1].step, (uint64_t)of->time);
+}
+
+/* Rows that were taken back are those that came. */
+static void take_back(struct cf_writer *w, struct cf_stretches *s, uint32_t tid)
+{
+    struct cf_stretches mark;
+    const uint64_t *time, *addr;
+    const uint32_t *hint, before = rows;
+    uint32_t n;
+
+    if (cf_stretches_full(s, 1000) && cf_writer_stretched(w) != 0)
+        abort();
+    mark = *s;
+    for (unsigned i = 0; i < 20; i++)
+        come(w, s, &shape[below(SHAPES)], tid);
+    if (mark.frame != s->frame) /* too late */
+        return;
+    n = cf_stretches_back(s, &mark, &time, &addr, &hint);
+    other += n != rows - before;
+    for (uint32_t i = 0; i < n && before + i < MOST; i++) {
+        const struct row *r = &row[before + i];
+
+        if (time[i] != r->time || addr[i] != r->addr || hint[i] != r->hint)
+            other++;
+        if (cf_stretches_row(s, time[i], addr[i], hint[i]) != 0)
+            abort();
+    }
+}
+
+/* Which addresses are said to be watched, against a look at each. */
+static void reach(struct cf_writer *w, struct cf_stretches *s, uint32_t tid)
+{
+    struct cf_stretches mark;
+    const uint32_t before = rows;
+    int there = 0, said;
+
+    if (cf_writer_stretched(w) != 0)
+        abort();
+    s->low = below(UINT64_C(1) << 48);
+    s->high = s->low + below(UINT64_C(1) << 44);
+    mark = *s;
+    for (unsigned i = 0; i < 8; i++)
+        come(w, s, &shape[below(SHAPES)], tid);
+    said = cf_stretches_reach(s, &mark);
+    for (uint32_t i = before; i < rows && i < MOST; i++)
+        there |= row[i].addr - s->low < s->high - s->low;
+    missed += there && !said;
+    s->low = s->high = 0;
+    if (cf_writer_stretched(w) != 0)
+        abort();
+}
+
+static void write_all(const char *path)
+{
+    const struct cf_header header = {.clock_unit = (char *)"instructions",
+                                     .source = (char *)"test_stretches",
+                                     .command = (char *)"none"};
+    char problem[256];
+    struct cf_writer *w;
+    struct cf_stretches *s;
+    uint32_t tid = 7;
+
+    piped_begin(path);
+    w = cf_writer_open(NULL, "test_stretches");
+    if (!w || cf_writer_header(w, &header))
+        abort();
+    for (uint32_t k = 1; k <= HINTS; k++)
+        if (cf_writer_kind(w, k, 0x400000 + 3 * k, k % 3 ? CF_LOAD : CF_STORE, 1u << k % 4, 0))
+            abort();
+    make_shapes();
+    s = open_for(w, tid);
+    while (rows < MOST - 2000) {
+        const unsigned what = (unsigned)below(2000);
+
+        if (what == 0)
+            s = open_for(w, tid = 7 + (uint32_t)below(3));
+        else if (what == 1)
+            take_back(w, s, tid);
+        else if (what == 2)
+            reach(w, s, tid);
+        else if (what < 50) {
+            const uint64_t time = s->clock + below(3), addr = below(UINT64_C(1) << 48);
+            const uint32_t hint = 1 + (uint32_t)below(HINTS);
+
+            put_down(time, addr, hint, tid);
+            if (cf_stretches_row(s, time, addr, hint) != 0 &&
+                (cf_writer_stretched(w) != 0 || cf_stretches_row(s, time, addr, hint) != 0))
+                abort();
+        } else
+            come(w, s, &shape[below(SHAPES)], tid);
+    }
+    if (cf_writer_close(w, 1, problem, sizeof problem) != 0)
+        abort();
+    piped_end();
+    ok(!other, "%u rows that are taken back are others than those that came", other);
+    ok(!missed, "%u times an access to what is watched was not seen", missed);
+}
+
+static void read_all(char *path, int pieces)
+{
+    struct cf_reader *r = cf_reader_open(&path, 1);
+    struct cf_frame *f;
+    uint32_t at = 0, wrong = 0, frames = 0;
+
+    if (!r)
+        abort();
+    cf_reader_want_all(r);
+    if (pieces)
+        cf_reader_pieces(r);
+    while (cf_reader_next(r, &f) > 0) {
+        const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR),
+                       *pc = cf_u64(f, CF_PC);
+        const uint32_t *tid = cf_u32(f, CF_TID), *size = cf_u32(f, CF_SIZE);
+        const uint8_t *op = cf_u8(f, CF_OP);
+
+        if (f->table != CF_ACCESS)
+            continue;
+        frames++;
+        for (uint32_t i = 0; i < f->rows && at < rows; i++, at++) {
+            const uint32_t k = row[at].hint;
+
+            wrong += time[i] != row[at].time || addr[i] != row[at].addr || tid[i] != row[at].tid ||
+                     pc[i] != 0x400000 + 3 * (uint64_t)k || size[i] != 1u << k % 4 ||
+                     op[i] != (k % 3 ? CF_LOAD : CF_STORE);
+        }
+    }
+    ok(!cf_reader_problem(r), "%s", cf_reader_problem(r) ? cf_reader_problem(r) : "no damage");
+    ok(at == rows, "%u rows of %u in %u frames", at, rows, frames);
+    ok(!wrong, "%u rows are others", wrong);
+    cf_reader_close(r);
+}
+
+int main(void)
+{
+    char path[] = "/tmp/cf-stretches-XXXXXX";
+    const int fd = mkstemp(path);
+
+    if (fd < 0)
+        abort();
+    close(fd);
+    write_all(path);
+    read_all(path, 0);
+    read_all(path, 1);
+    unlink(path);
+    return done();
+}
