@@ -161,6 +161,8 @@ int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint
                     const uint8_t *end)
 {
     struct cf_rows_thread thread;
+    struct cf_stretches *stretches;
+    enum cf_rows_result result;
     int r = 0;
 
     if (t->current != p) {
@@ -182,9 +184,20 @@ int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint
         if (t->calls.nodes - t->calls.written >= CF_DECODE_CONTEXTS && cf_decode_flush(t) != 0)
             return -1;
         thread = cf_decode_running(t);
-        switch (
-            cf_rows_expand(&t->rows, &p->code, &thread, &from, end, &t->out, &t->time, &staged)) {
+        stretches = cf_decode_stretches(t);
+        if (t->stopped)
+            return -1;
+        result = stretches ? cf_rows_gather(&t->rows, &p->code, &thread, &from, end, stretches,
+                                            &t->time, &staged)
+                           : cf_rows_expand(&t->rows, &p->code, &thread, &from, end, &t->out,
+                                            &t->time, &staged);
+        if (stretches && cf_decode_gathered(t) != 0)
+            return -1;
+        switch (result) {
         case CF_ROWS_DONE:
+            break;
+        case CF_ROWS_FULL:
+            r = cf_decode_stretches_full(t);
             break;
         case CF_ROWS_EVENT:
             r = cf_decode_event(t, p, &from, end);

@@ -68,6 +68,9 @@ struct cf_decode {
 
     struct cf_rows rows;
     struct cf_rows_output out;                 /* room 0: no place is open */
+    struct cf_stretches *stretches;            /* NULL: none are open either */
+    struct cf_stretches stretched;             /* as far as they were looked through */
+    uint32_t counted;                          /* rows of them that are in `total` */
     const struct cf_decode_left_out *left_out; /* of the process that it is open for */
     uint64_t time, total;
     uint64_t run_from; /* when the running thread began to run */
@@ -122,6 +125,12 @@ int cf_decode_called(struct cf_decode *t, int result);
 int cf_decode_no_memory(struct cf_decode *t);
 
 /* ---- decode_place.c ---- */
+
+/* Where the current process's accesses go as stretches; NULL where they go as rows. */
+struct cf_stretches *cf_decode_stretches(struct cf_decode *t);
+/* Looks through what came to them. */
+int cf_decode_gathered(struct cf_decode *t);
+int cf_decode_stretches_full(struct cf_decode *t);
 
 /* Takes over the accesses that were expanded into the staging area. */
 int cf_decode_put_staged(struct cf_decode *t, uint32_t staged);

@@ -56,6 +56,8 @@ void cf_decode_leave_out(struct cf_decode *t, uint64_t start, uint64_t end, int 
         l->start[l->ranges] = start;
         l->end[l->ranges++] = end;
     }
+    if (memcmp(l, &old, sizeof(old)) != 0) /* what comes is looked through anew */
+        (void)cf_decode_called(t, cf_writer_stretched(t->writer));
 }
 
 /* Takes the rows of accesses to what is left out away; how many stay. Most places have none: so all
@@ -102,6 +104,10 @@ static int close_place(struct cf_decode *t)
 {
     int open = t->out.room > 0;
     uint32_t rows;
+
+    if (t->stretches)
+        t->total += t->stretches->rows - t->counted;
+    t->stretches = NULL;
 
     cf_rows_stack(&t->out, context_now(t));
     rows = open ? rows_kept(&t->out, t->left_out) : 0;
@@ -170,34 +176,108 @@ int cf_decode_flush(struct cf_decode *t)
                : 0;
 }
 
-static int open_place(struct cf_decode *t)
+/* The columns of the running thread's accesses that are the same for all of them or depend on their
+   kind; how many. */
+enum { SAME_COLUMNS = 7 };
+
+static unsigned same_columns(const struct cf_decode *t, struct cf_values *same)
 {
     const struct cf_decode_process *p = t->current;
     const struct cf_decode_thread none = {.tid = p->pid}, *th = p->running == CF_DECODE_NO_THREAD
                                                                     ? &none
                                                                     : &p->threads[p->running];
-    struct cf_values constants[7] = {{CF_PID, NULL, p->pid},
-                                     {CF_TID, NULL, th->tid},
-                                     {CF_OP, CF_BY_KIND, 0},
-                                     {CF_SIZE, CF_BY_KIND, 0},
-                                     {CF_PC, CF_BY_KIND, 0}};
+    unsigned n = 0;
+
+    same[n++] = (struct cf_values){CF_PID, NULL, p->pid};
+    same[n++] = (struct cf_values){CF_TID, NULL, th->tid};
+    same[n++] = (struct cf_values){CF_OP, CF_BY_KIND, 0};
+    same[n++] = (struct cf_values){CF_SIZE, CF_BY_KIND, 0};
+    same[n++] = (struct cf_values){CF_PC, CF_BY_KIND, 0};
+    if (t->options.instructions)
+        same[n++] = (struct cf_values){CF_INSNS, CF_BY_KIND, 0};
+    if (t->options.processors)
+        same[n++] = (struct cf_values){CF_CPU, NULL, th->cpu};
+    return n;
+}
+
+static int open_place(struct cf_decode *t)
+{
+    struct cf_values same[SAME_COLUMNS];
     struct cf_place places[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}, {CF_STACK_ID, NULL}};
     uint32_t rows = 0, *hint;
-    unsigned n = 5, m = t->options.calls ? 3 : 2;
 
-    if (t->options.instructions)
-        constants[n++] = (struct cf_values){CF_INSNS, CF_BY_KIND, 0};
-    if (t->options.processors)
-        constants[n++] = (struct cf_values){CF_CPU, NULL, th->cpu};
-    if (cf_decode_called(
-            t, cf_writer_place(t->writer, CF_ACCESS, constants, n, places, m, &hint, &rows)) != 0)
+    if (cf_decode_called(t, cf_writer_place(t->writer, CF_ACCESS, same, same_columns(t, same),
+                                            places, t->options.calls ? 3 : 2, &hint, &rows)) != 0)
         return -1;
     if (t->options.limit && rows > t->options.limit - t->total)
         rows = (uint32_t)(t->options.limit - t->total);
-    t->left_out = &p->left_out;
+    t->left_out = &t->current->left_out;
     t->out = (struct cf_rows_output){
         {places[0].values, places[1].values, hint}, 0, rows, places[2].values, 0};
     return 0;
+}
+
+/* ---- stretches ---- */
+
+struct cf_stretches *cf_decode_stretches(struct cf_decode *t)
+{
+    const struct cf_decode_left_out *l = &t->current->left_out;
+    struct cf_values same[SAME_COLUMNS];
+    uint64_t low = UINT64_MAX, high = 0;
+
+    if (t->stretches || t->out.room || t->options.calls || t->options.limit ||
+        t->current->code.listed)
+        return t->stretches;
+    if (t->n_objects && cf_decode_flush(t) != 0) /* what came before may go out now */
+        return NULL;
+    t->stretches = cf_writer_stretches(t->writer, same, same_columns(t, same));
+    if (!t->stretches)
+        return NULL;
+    for (unsigned i = 0; i < l->ranges; i++) {
+        low = l->start[i] < low ? l->start[i] : low;
+        high = l->end[i] > high ? l->end[i] : high;
+    }
+    t->stretches->low = high ? low : 0;
+    t->stretches->high = high;
+    t->stretched = *t->stretches;
+    t->counted = t->stretches->rows;
+    return t->stretches;
+}
+
+int cf_decode_stretches_full(struct cf_decode *t)
+{
+    return cf_decode_flush(t) != 0 ? -1 : cf_decode_called(t, cf_writer_stretched(t->writer));
+}
+
+/* Rows to stretches, one by one, without what is left out. */
+static int put_stretches(struct cf_decode *t, const uint64_t *time, const uint64_t *addr,
+                         const uint32_t *hint, uint32_t rows)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        if (cf_decode_is_left_out(&t->current->left_out, addr[i]))
+            continue;
+        if (cf_stretches_row(t->stretches, time[i], addr[i], hint[i]) == 0)
+            continue;
+        if (cf_decode_stretches_full(t) != 0 || !cf_decode_stretches(t) ||
+            cf_stretches_row(t->stretches, time[i], addr[i], hint[i]) != 0)
+            return cf_decode_called(t, -1);
+    }
+    t->stretched = *t->stretches;
+    return 0;
+}
+
+int cf_decode_gathered(struct cf_decode *t)
+{
+    const uint64_t *time, *addr;
+    const uint32_t *hint;
+    uint32_t rows;
+
+    if (!t->stretches->high || !cf_stretches_reach(t->stretches, &t->stretched)) {
+        t->stretched = *t->stretches;
+        return 0;
+    }
+    rows = cf_stretches_back(t->stretches, &t->stretched, &time, &addr, &hint);
+    return put_stretches(t, time, addr, hint, rows);
 }
 
 int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
@@ -206,6 +286,10 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
     const uint32_t context = context_now(t); /* after them, perhaps */
     uint32_t done = 0;
 
+    if (!staged || t->stopping)
+        return 0;
+    if (cf_decode_stretches(t))
+        return put_stretches(t, s->time, s->addr, s->hint, staged);
     /* A full place may go on its way at once: what was kept back must go before it. */
     if (staged >= t->out.room - t->out.rows &&
         (t->n_objects || t->n_contexts || t->calls.written < t->calls.nodes) &&

@@ -330,3 +330,144 @@ enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
         r->context = cf_calls_now(thread->calls, thread->thread);
     return expand(r, code, thread, from, end, out, time, staged);
 }
+
+/* ---- into stretches ---- */
+
+/* Numbers a template's stretch in this frame. */
+static int number_stretch(struct cf_rows *r, struct cf_rows_template *t, struct cf_stretches *s)
+{
+    int number;
+
+    for (uint32_t i = 0; i < t->rows; i++) {
+        const struct cf_rows_group *g = &t->group[i / CF_ROWS_GROUP];
+        const unsigned k = i % CF_ROWS_GROUP;
+
+        r->stretch[i] = (struct cf_stretch_row){g->delta[k], g->hint[k], g->step[k], g->place[k]};
+    }
+    number = cf_stretches_add(s, r->stretch, t->rows, cf_rows_slots(t), (int32_t)t->insns);
+    if (number >= 0)
+        t->stretch = s->frame << 16 | (unsigned)number;
+    return number;
+}
+
+/* Copies the slots of a record of a block that ends at `end`. In pieces, most often one: what is
+   too much is overwritten by the next. */
+static ALWAYS void copy_slots(uint8_t *to, const uint8_t *from, uint32_t bytes, const uint8_t *end)
+{
+    const uint32_t piece = 32;
+
+    if (__builtin_expect(end - from > (ptrdiff_t)(bytes + piece), 1)) {
+        memcpy(to, from, piece);
+        for (uint32_t i = piece; i < bytes; i += piece)
+            memcpy(to + i, from + i, piece);
+    } else {
+        memcpy(to, from, bytes);
+    }
+}
+
+/* Copies the slots of the sequence of records at *p that begins with the template at *where, as
+   follow() finds it; *where and *p become its template's place and what is behind it. Returns the
+   same of the slots. */
+static ALWAYS uint8_t *gather_sequence(struct cf_rows_code *code, struct walk *w, uint32_t *where,
+                                       uint32_t bytes, const uint8_t **p, const uint8_t *end,
+                                       uint8_t *to)
+{
+    struct cf_rows_template *t = at_place(w, *where);
+    const uint8_t *at = *p;
+
+    for (;;) {
+        uint32_t next;
+
+        copy_slots(to, at + 4, bytes - 4, end);
+        to += bytes - 4;
+        at += bytes;
+        if (end - at < 4)
+            break;
+        next = load32(at);
+        if (next != t->next_word) {
+            if (__builtin_expect(++t->turns == CF_ROWS_CHAIN_AFTER, 0)) {
+                cf_rows_chain(code, *where, next);
+                w->arena = code->arena;
+            }
+            break;
+        }
+        /* From the header, as in find_template(): its template has as many (cf_rows_chain()). */
+        bytes = 4 + CF_WIRE_SLOT_BYTES * (next & CF_WIRE_SLOTS_LONG);
+        if (__builtin_expect(bytes > (size_t)(end - at), 0))
+            break;
+        *where = t->next;
+        t = at_place(w, *where);
+    }
+    *p = at;
+    return to;
+}
+
+/* A stretch that begins now comes, whose slots are in place. -1 where the frame is full. */
+static ALWAYS int come(struct cf_rows *r, struct cf_rows_template *t, struct cf_stretches *s,
+                       uint64_t now, uint32_t slot_bytes)
+{
+    if ((__builtin_expect(now != s->clock, 0) && cf_stretches_wait(s, now) < 0) ||
+        (__builtin_expect(cf_stretches_void(s, t->stretch), 0) && number_stretch(r, t, s) < 0))
+        return -1;
+    cf_stretches_come(s, t->stretch, t->rows, slot_bytes, t->group[0].step[0], t->last_step,
+                      t->insns);
+    return 0;
+}
+
+enum cf_rows_result cf_rows_gather(struct cf_rows *r, struct cf_rows_code *code,
+                                   const struct cf_rows_thread *thread, const uint8_t **from,
+                                   const uint8_t *end, struct cf_stretches *s, uint64_t *time,
+                                   uint32_t *staged)
+{
+    struct cf_rows_output none = {.room = 0};
+    struct walk w = {.map = code->map, .outcomes = code->outcomes};
+    const uint8_t *p = *from;
+    uint64_t now = *time;
+    enum cf_rows_result result = CF_ROWS_DONE;
+
+    if (code->repeat.pc && p < end) {
+        const int continues = cf_rows_continues(r, code, p, end);
+
+        *staged = 0;
+        if (continues <= 0)
+            return continues ? CF_ROWS_MEMORY : cf_rows_repeat_end(r, code, staged);
+    }
+    w.arena = code->arena;
+    while (p < end) {
+        struct cf_rows_template *t;
+        const uint8_t *behind = p;
+        uint32_t where, bytes, last;
+        uint8_t *slots;
+
+        result = find_template(r, code, &w, p, end, &where, &bytes);
+        if (__builtin_expect(result != CF_ROWS_DONE, 0))
+            break;
+        t = at_place(&w, where);
+        if (__builtin_expect(t->flags != 0, 0)) {
+            result = stage(r, code, thread, t, &p, end, &none, &now, staged);
+            break;
+        }
+        if (__builtin_expect(cf_stretches_full(s, t->rows + CF_ROWS_CHAIN_ROWS), 0)) {
+            result = CF_ROWS_FULL;
+            break;
+        }
+        last = where;
+        slots = gather_sequence(code, &w, &last, bytes, &behind, end, s->slot + s->slot_bytes);
+        t = at_place(&w, last);
+        if (__builtin_expect(cf_stretches_void(s, t->stretch), 0) && last != where &&
+            cf_stretches_scarce(s)) { /* then the first record alone */
+            t = at_place(&w, where);
+            behind = p + bytes;
+            slots = s->slot + s->slot_bytes + bytes - 4;
+        }
+        if (t->rows && come(r, t, s, now, (uint32_t)(slots - s->slot) - s->slot_bytes) != 0) {
+            result = CF_ROWS_FULL;
+            break;
+        }
+        p = behind;
+        now += t->insns;
+    }
+    *from = p;
+    *time = now;
+    return result;
+}

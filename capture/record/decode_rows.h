@@ -10,6 +10,7 @@
 #include "decode_calls.h"
 #include "decode.h"
 #include "formats/base/cf_strings.h"
+#include "formats/stream/cf_stretches.h"
 #include "protocol.h"
 
 enum {
@@ -102,6 +103,7 @@ struct cf_rows {
     /* Rows of one superblock, for whatever does not go straight to its place. */
     struct cf_rows_columns staging;
     struct cf_rows_row *work;
+    struct cf_stretch_row *stretch;
     uint32_t context; /* of the rows in staging */
 };
 
@@ -111,6 +113,7 @@ enum cf_rows_result {
     CF_ROWS_STAGED, /* `staged` rows of a record are in staging, with their time */
     CF_ROWS_BAD,    /* it is invalid */
     CF_ROWS_MEMORY,
+    CF_ROWS_FULL, /* the frame of stretches takes no more */
 };
 
 /* The writer gets the kinds of new origins. 0, or -1 without memory. */
@@ -137,6 +140,12 @@ enum { CF_ROWS_TAIL = 8 };
 enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
                                    const struct cf_rows_thread *thread, const uint8_t **from,
                                    const uint8_t *end, struct cf_rows_output *out, uint64_t *time,
+                                   uint32_t *staged);
+
+/* The same into stretches: stops before a record, too, for which their frame is full. */
+enum cf_rows_result cf_rows_gather(struct cf_rows *r, struct cf_rows_code *code,
+                                   const struct cf_rows_thread *thread, const uint8_t **from,
+                                   const uint8_t *end, struct cf_stretches *s, uint64_t *time,
                                    uint32_t *staged);
 
 /* The rows so far without a context get this one. */

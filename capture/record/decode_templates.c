@@ -18,7 +18,6 @@
 #include "formats/base/cf_memory.h"
 
 enum {
-    CHAIN_ROWS = 16,
     CHAIN_RECORDS = 16,
     CHAIN_BYTES = 64 << 20,
 };
@@ -37,8 +36,10 @@ int cf_rows_init(struct cf_rows *r, const struct cf_decode_options *options,
     r->staging.addr = malloc(n * sizeof(*r->staging.addr));
     r->staging.hint = malloc(n * sizeof(*r->staging.hint));
     r->work = malloc(n * sizeof(*r->work));
+    r->stretch = malloc(n * sizeof(*r->stretch));
     r->origins = cf_strings_new();
-    if (!r->staging.time || !r->staging.addr || !r->staging.hint || !r->work || !r->origins) {
+    if (!r->staging.time || !r->staging.addr || !r->staging.hint || !r->work || !r->stretch ||
+        !r->origins) {
         cf_rows_free(r);
         return -1;
     }
@@ -52,6 +53,7 @@ void cf_rows_free(struct cf_rows *r)
     free(r->staging.addr);
     free(r->staging.hint);
     free(r->work);
+    free(r->stretch);
     memset(r, 0, sizeof(*r));
 }
 
@@ -394,8 +396,10 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
         g->delta[k] = row->delta;
         g->mask[k] = row->slot ? CF_WIRE_ADDRESS_MASK : 0;
         g->hint[k] = row->hint;
-        g->step[k] = row->step;
+        g->step[k] = t->last_step = row->step;
         g->slot[k] = row->slot;
+        g->place[k] =
+            row->slot ? (uint16_t)((row->slot - 4) / CF_WIRE_SLOT_BYTES) : CF_STRETCH_NO_SLOT;
         g->conditional[k] = !!(row->op & CF_WIRE_CONDITIONAL);
         if (row->op & CF_WIRE_CONDITIONAL)
             t->flags |= CF_ROWS_CONDITIONAL;
@@ -417,7 +421,7 @@ void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
     second = c->map[outcome];
     u = cf_rows_at(c, second);
     if (t->flags || u->flags & ~CF_ROWS_END || slots == CF_WIRE_SLOTS_LONG ||
-        u->bytes != 4 + CF_WIRE_SLOT_BYTES * slots || t->rows + u->rows > CHAIN_ROWS ||
+        u->bytes != 4 + CF_WIRE_SLOT_BYTES * slots || t->rows + u->rows > CF_ROWS_CHAIN_ROWS ||
         t->records >= CHAIN_RECORDS)
         return;
     where = new_template(c, t->rows + u->rows);
@@ -432,6 +436,7 @@ void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
     both->records = t->records + 1;
     both->flags = u->flags;
     both->block = u->block;
+    both->last_step = (uint16_t)(u->rows ? t->insns + u->last_step : t->last_step);
     for (uint32_t i = 0; i < t->rows + u->rows; i++) {
         int second_part = i >= t->rows;
         uint32_t j = second_part ? i - t->rows : i;
@@ -444,6 +449,7 @@ void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
         h->hint[l] = g->hint[k];
         h->step[l] = (uint16_t)(g->step[k] + (second_part ? t->insns : 0));
         h->slot[l] = (uint16_t)(g->slot[k] + (second_part && g->mask[k] ? t->bytes : 0));
+        h->place[l] = (uint16_t)(g->place[k] + (second_part && g->mask[k] ? cf_rows_slots(t) : 0));
     }
     t->next = (uint32_t)where;
     t->next_word = word;

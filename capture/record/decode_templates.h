@@ -15,7 +15,8 @@ struct cf_rows_group {
     uint16_t step[4]; /* instructions since the beginning of the superblock */
     uint16_t slot[4]; /* its place in the record, bytes */
     uint8_t conditional[4];
-    uint8_t pad[12];
+    uint16_t place[4]; /* the slot's number among those of the record or records */
+    uint8_t pad[4];
 };
 
 enum {
@@ -24,7 +25,8 @@ enum {
     CF_ROWS_REPEAT = 4,       /* it has the rows up to a string instruction that repeats itself */
     CF_ROWS_END = 8,          /* its end is a call or return, which is followed; of a sequence, the
                                  last one's */
-    CF_ROWS_CHAIN_AFTER = 64, /* wrong turns before a link is made */
+    CF_ROWS_CHAIN_AFTER = 64, /* wrong turns before a link is made; */
+    CF_ROWS_CHAIN_ROWS = 16,  /* rows of a sequence, at most */
 };
 
 #define CF_ROWS_NO_WORD UINT32_C(0xffffffff)
@@ -39,9 +41,16 @@ struct cf_rows_template {
     uint32_t next;      /* the template with it appended, units of 64 bytes */
     uint32_t block;     /* its superblock; of a sequence that of the last record */
     uint16_t records;
-    uint16_t turns; /* how often another one came */
+    uint16_t turns;     /* how often another one came */
+    uint64_t stretch;   /* its number in a frame, with that << 16 (cf_stretches.h) */
+    uint16_t last_step; /* of its last row */
     struct cf_rows_group group[];
 };
+
+static inline uint32_t cf_rows_slots(const struct cf_rows_template *t)
+{
+    return (t->bytes - 4u * t->records) / CF_WIRE_SLOT_BYTES;
+}
 
 struct cf_rows_row {
     uint64_t pc, delta;
