@@ -256,6 +256,27 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     has '--resume: k.cf has runs with another group,' "$stderr"
 }
 
+@test "--group: pages of one region are one group though they lie in several mappings" {
+    pagectl
+    run -5 capture --regions anon --group 4 -n 1 -o p.cf -- "$D/hot" g state clock
+    # "[anon] N" of eight pages, the fourth of them with other permissions
+    rows page p.cf | awk -F, '$5 == 3 { print $1 "," $2 "," $6 }' | sort >groups
+    run -0 cut -d, -f1,2 groups
+    is "$(sort -u <<<"$output")"
+    local region
+    region=$(grep -B 1 ',4,4$' groups | sed -n '1s/,.*//p')
+    [ "$(grep -c "^\[anon\].*,4$" groups)" = 2 ]
+    grep -qxF "$region,0,4" groups
+    # all runs are found again, and the best come in the order of their groups
+    pagectl
+    run -5 --separate-stderr capture --regions anon --group 4 -n 1 --resume -o p.cf -- "$D/hot" g state clock
+    [[ $stderr =~ 'resume: '([0-9]+)' of '([0-9]+)' runs are there' ]]
+    [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+    pagectl
+    run -5 --separate-stderr capture --regions anon --group 4 -n 1 --rank p.cf -o k.cf -- "$D/hot" g state clock
+    run ! grep -q 'come last' <<<"$stderr"
+}
+
 @test "--rank by a profile of other groups is refused" {
     pagectl
     run -5 hot - --group 4

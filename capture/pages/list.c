@@ -70,28 +70,6 @@ static int by_number(const void *x, const void *y)
     return cf_order(a->mapping, b->mapping) ?: cf_order(a->number, b->number);
 }
 
-void pages_units(struct pages *k)
-{
-    const uint32_t group = k->o.group;
-
-    qsort(k->page, k->pages, sizeof *k->page, by_number);
-    k->units = 0;
-    for (size_t i = 0; i < k->pages; i++) {
-        struct pages_page *p = &k->page[i];
-        const uint32_t number = p->number / group * group;
-        struct pages_unit *u = k->units ? &k->unit[k->units - 1] : NULL;
-
-        if (!u || u->mapping != p->mapping || u->number != number) {
-            cf_must(&k->tool,
-                    cf_array_room(&k->unit, &k->unit_room, k->units + 1, sizeof *k->unit));
-            u = &k->unit[k->units++];
-            *u = (struct pages_unit){.mapping = p->mapping, .number = number};
-        }
-        u->pages++;
-        p->unit = (uint32_t)(k->units - 1);
-    }
-}
-
 /* Mappings of one region, such as the parts of the bss, follow each other: the units of a region
    are few beside all, and are looked for from the first mapping that has the name. */
 size_t pages_find_unit(const struct pages *k, const char *region, uint32_t number)
@@ -115,4 +93,37 @@ size_t pages_find_unit(const struct pages *k, const char *region, uint32_t numbe
         }
     }
     return k->units;
+}
+
+/* The unit of a page: where a region has several mappings, a group may begin in an earlier one. */
+static size_t unit_of(const struct pages *k, const struct pages_page *p, uint32_t number)
+{
+    const struct pages_unit *last = k->units ? &k->unit[k->units - 1] : NULL;
+
+    if (last && last->mapping == p->mapping)
+        return k->units - (last->number == number);
+    if (k->o.group == 1)
+        return k->units;
+    return pages_find_unit(k, k->layout.mapping[p->mapping].region, number);
+}
+
+void pages_units(struct pages *k)
+{
+    const uint32_t group = k->o.group;
+
+    qsort(k->page, k->pages, sizeof *k->page, by_number);
+    k->units = 0;
+    for (size_t i = 0; i < k->pages; i++) {
+        struct pages_page *p = &k->page[i];
+        const uint32_t number = p->number / group * group;
+        const size_t at = unit_of(k, p, number);
+
+        if (at == k->units) {
+            cf_must(&k->tool,
+                    cf_array_room(&k->unit, &k->unit_room, k->units + 1, sizeof *k->unit));
+            k->unit[k->units++] = (struct pages_unit){.mapping = p->mapping, .number = number};
+        }
+        k->unit[at].pages++;
+        p->unit = (uint32_t)at;
+    }
 }

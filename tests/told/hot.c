@@ -255,6 +255,11 @@ static void before(char *const *argv)
         with_many();
     if (mode == 'u' || mode == 'o')
         fresh = map(2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+    if (mode == 'g') { /* one region, in three mappings */
+        fresh = map(8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+        touch(8);
+        must(mprotect(fresh - 5 * PAGE, PAGE, PROT_READ) == 0);
+    }
     if (mode == 's') {
         signal(SIGUSR1, hear);
         raise(SIGUSR1);
