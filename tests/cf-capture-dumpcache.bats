@@ -184,6 +184,11 @@ END
 1,2,0,0,0,0x0,0,'
     run -0 bash -c "cf-capture-dumpcache -q --keep-pids --sets 2 --ways 2 p.csv | cf-cat --csv --table line"
     has '1,2,1,1,0,0x0,7,0x80000040'
+    # two of nobody at one virtual address need not be one line
+    printf '99999,0x005000010000\n00007,0x005000020000\n' >one.csv
+    printf '99999,0x005000010000\n99999,0x005000010000\n' >two.csv
+    run -0 bash -c "cf-capture-dumpcache -q -A page --sets 1 --ways 2 one.csv two.csv | cf-cat --csv --table line --columns snapshot,set,way | tail -n 2"
+    is $'2,0,0\n2,0,1'
 }
 
 @test "a line of nobody has no address, which is not physical address 0: it is never the same line" {

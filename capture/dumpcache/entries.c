@@ -72,11 +72,13 @@ static int as_before(const struct cf_entries *e, uint32_t i)
     return e->before && same(&e->now[i], &e->before[i]);
 }
 
-/* An address that is none of a page is physical, and its pid that of some entry before. */
+/* A physical address is that of one line, whatever pid stands with it: that of some entry before.
+   A virtual one is so with its process alone. */
 static int same_line(const struct entry *a, const struct entry *b, enum addresses kind)
 {
-    return a->addr == b->addr &&
-           (a->pid == b->pid || (kind == ADDRESSES_PAGE && !page_aligned(a->addr)));
+    const int virtual = kind == ADDRESSES_PAGE ? page_aligned(a->addr) : kind == ADDRESSES_FULL;
+
+    return a->addr == b->addr && (!virtual || (a->pid == b->pid && a->pid != PID_UNKNOWN));
 }
 
 /* How many other entries of the set name the same line, of which one alone is not left over, and
