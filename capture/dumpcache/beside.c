@@ -28,11 +28,27 @@ static void bad(struct cf_dumpcache *m, const char *name, const char *what)
     m->failed |= CF_EXIT_INPUT;
 }
 
+/* The files of each level that has any are as many as announced. */
+static void check_count(struct cf_dumpcache *m, int folder, const char *name, uint64_t count)
+{
+    for (unsigned level = 0; level < 10; level++) {
+        uint64_t here = 0;
+
+        for (size_t i = 0; i < m->files; i++)
+            here += m->file[i].folder == folder && m->file[i].level == level;
+        if (!here || here == count)
+            continue;
+        cf_warn(m->tool, "%s: announces %" PRIu64 " snapshots, but here are %" PRIu64 "%s", name,
+                count, here, level ? cf_tool_text(m->tool, " of level %u", level) : "");
+        m->failed |= CF_EXIT_INPUT;
+    }
+}
+
 int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
 {
     char *name, *text;
     const char *at, *end;
-    size_t length, in_folder = 0;
+    size_t length;
     uint64_t count = 0, value;
     static const char blank[] = "\n\r \t";
     uint32_t parent = 0;
@@ -64,13 +80,8 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
     }
     if (at && at[strspn(at, blank)])
         bad(m, name, "holds a line that is no number");
-    for (size_t i = 0; i < m->files; i++)
-        in_folder += m->file[i].folder == folder && m->file[i].level < 2;
-    if (text && line && count != in_folder) {
-        cf_warn(m->tool, "%s: announces %" PRIu64 " snapshots, but here are %zu", name, count,
-                in_folder);
-        m->failed |= CF_EXIT_INPUT;
-    }
+    if (text && line)
+        check_count(m, folder, name, count);
     free(text);
     free(name);
     return result;
