@@ -275,6 +275,43 @@ END
 3,0,[unknown],1,0.250000'
 }
 
+@test "the fork: files of each level are as many as pids.txt says, whichever levels there are" {
+    mkdir fork
+    printf '2\n90\n91\n' >fork/pids.txt
+    for n in 1 2; do
+        echo 'VE, 0,0,1,  91,0x5b, 0x00000000,0x8001fc25,0xfe120000 ,0x0' >fork/cachedump.2.$n.csv
+    done
+    run -0 --separate-stderr bash -c 'cf-capture-dumpcache fork >f.cf'
+    [[ -z $stderr ]]
+    echo '0,0,91,0x5b,0x00000001,0x4003f848,0xfe120000 ,0x0,0x0' >fork/cachedump.1.1.csv
+    run -1 --separate-stderr bash -c 'cf-capture-dumpcache fork >f.cf'
+    [[ $stderr == 'cf-capture-dumpcache: fork/pids.txt: announces 2 snapshots, but here are 1 of level 1' ]]
+    mv fork/cachedump.2.2.csv fork/cachedump.1.2.csv
+    run -1 --separate-stderr bash -c 'cf-capture-dumpcache fork >f.cf'
+    has 'announces 2 snapshots, but here are 1 of level 2' "$stderr"
+}
+
+@test "forms that name set and way: addresses that no line of the set can have are told of" {
+    cat >r.txt <<'END'
+SET:0000 WAY:00 V:1 D:1 NS:1 TAG:0000fe123000 DATA[0:63] 00000000 00000000
+SET:0001 WAY:00 V:1 D:0 NS:0 TAG:0000fe124000 DATA[0:63] 00000000 00000000
+SET:0066 WAY:00 V:1 D:0 NS:0 TAG:0000fe125080 DATA[0:63] 00000000 00000000
+SET:0067 WAY:00 V:0 D:0 NS:0 TAG:000000000000 DATA[0:63] 00000000 00000000
+END
+    run -1 --separate-stderr bash -c 'cf-capture-dumpcache r.txt >r.cf'
+    [[ $stderr == 'cf-capture-dumpcache: 1 addresses do not fit their set: they are damaged, or check --addresses, --sets and --ways' ]]
+    # beyond all memory
+    sed -i 's/TAG:0000fe124000/TAG:1000000fe124040/' r.txt
+    run -1 --separate-stderr bash -c 'cf-capture-dumpcache r.txt >r.cf'
+    has "r.txt:2: 'SET:0001 WAY:00 V:1 D:0 NS:0 TAG:1000000' is no entry of a snapshot" "$stderr"
+    run -0 bash -c "cf-cat --csv --table line --columns set r.cf"
+    is $'set\n0\n66'
+    # what is not valid has any
+    sed -i '2s/V:1/V:0/' r.txt
+    run -0 --separate-stderr cf-capture-dumpcache r.txt -o r.cf
+    [[ -z $stderr ]]
+}
+
 @test "the text of ramindex: the first level; a snapshot ends where a place comes again" {
     local i
     for i in 1 2; do
@@ -388,6 +425,19 @@ END
     has 'no snapshot: the input is empty' "$stderr"
     run -1 cf-cat --verify c.cf
     has "what wrote it says"
+}
+
+@test "a file without an entry is told of, though others have some: later snapshots have other numbers" {
+    printf '00007,0x5000010000\n' >one.csv
+    for n in 0 1; do
+        head -c $n /dev/zero | tr '\0' '\n' >none.csv
+        run -1 --separate-stderr bash -c 'cf-capture-dumpcache -q --sets 1 --ways 1 one.csv none.csv one.csv >n.cf'
+        [[ $stderr == 'cf-capture-dumpcache: none.csv: is empty' ]]
+    done
+    # an empty line behind entries is none
+    echo >>one.csv
+    run -0 --separate-stderr bash -c 'cf-capture-dumpcache -q -A page --sets 1 --ways 1 one.csv one.csv >n.cf'
+    [[ -z $stderr ]]
 }
 
 @test "one damaged address makes one line wrong, which is said" {

@@ -116,6 +116,17 @@ static uint32_t power_above(uint32_t n)
     return p;
 }
 
+/* Of entries that state set and way: whether the address can be in that set, by its place in the
+   page, which is the same in virtual and physical addresses. */
+static void check_sets(struct cf_dumpcache *m)
+{
+    const uint32_t lines = PAGE_BYTES / m->line, all = m->sets ? m->sets : power_above(m->top_set);
+    const uint32_t sets = all < lines ? all : lines;
+
+    for (uint32_t i = 0; i < m->found_count; i++)
+        m->count.unfit += m->found[i].phys / m->line % sets != m->found[i].set % sets;
+}
+
 static int write_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file *f)
 {
     const unsigned level = m->placed ? m->placed_level : m->level ? m->level : 2;
@@ -135,10 +146,12 @@ static int write_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file
         m->last_maps = f->folder ? cf_dumpcache_maps(m, f->folder, f->number, time) : 0;
     if (m->last_maps < 0)
         return -1;
-    if (m->placed)
+    if (m->placed) {
+        check_sets(m);
         qsort(m->found, m->found_count, sizeof *m->found, by_place);
-    else
+    } else {
         mode |= understand(m);
+    }
     mode |= m->last_maps ? CF_MODE_LAYOUT : 0;
 
     const struct cf_values v[] = {
@@ -244,11 +257,12 @@ static int end_file(struct cf_dumpcache *m, size_t input)
 {
     struct stat st;
 
-    if (input && !m->taken && stat(m->file[input - 1].name, &st) == 0 && st.st_size == 0) {
+    if (input && !m->taken &&
+        (m->blank || (stat(m->file[input - 1].name, &st) == 0 && st.st_size == 0))) {
         cf_warn(m->tool, "%s: is empty", m->file[input - 1].name);
         m->failed |= CF_EXIT_INPUT;
     }
-    m->taken = 0;
+    m->taken = m->blank = 0;
     return input ? end_snapshot(m, &m->file[input - 1]) : 0;
 }
 
@@ -282,7 +296,8 @@ static int take(struct cf_dumpcache *m, const char *at, size_t length)
     struct entry a = {0};
     struct cf_dumpcache_row r;
 
-    m->taken = 1;
+    m->blank |= !length;
+    m->taken |= m->lines.blocks || length;
     if (m->lines.blocks) {
         binary_entry(m, at, &a);
         return add_entry(m, f, &a);
@@ -329,10 +344,11 @@ static void report(struct cf_dumpcache *m)
                 "kept; %u equal what stood there before (--stale)",
                 c->stale, c->doubtful, c->same);
     if (c->guessed)
-        cf_warn(m->tool,
-                "%u addresses may be virtual or physical, taken for what is nearer to the others; "
-                "lists of mappings would say",
-                c->guessed);
+        cf_warn(
+            m->tool,
+            "%u addresses may be virtual or physical, taken for physical where they lie between "
+            "others that are; lists of mappings would say",
+            c->guessed);
 }
 
 int cf_dumpcache_run(struct cf_dumpcache *m)

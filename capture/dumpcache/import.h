@@ -61,9 +61,9 @@ struct cf_dumpcache {
     struct cf_dumpcache_process *process; /* of this folder's pids.txt */
     size_t processes;
 
-    int taken;       /* something came from this file */
-    uint32_t number; /* snapshots so far in this segment */
-    uint64_t all;    /* and in all */
+    int taken, blank; /* something came from this file; lines without a letter */
+    uint32_t number;  /* snapshots so far in this segment */
+    uint64_t all;     /* and in all */
     struct entry *now, *before;
     int have_before;
     uint32_t entries; /* that came for this snapshot, empty ones included */

@@ -82,7 +82,8 @@ static int named(struct cursor *c, const char *name, int hex, uint64_t *value)
 
 static int place(struct cf_dumpcache_row *r, uint64_t set, uint64_t way, uint64_t pid)
 {
-    if (set >= CF_ENTRIES_MOST || way >= 256 || pid > PID_MOST)
+    if (set >= CF_ENTRIES_MOST || way >= 256 || pid > PID_MOST ||
+        (r->valid && r->phys >> ADDRESS_BITS))
         return ROW_BAD;
     r->set = (uint32_t)set;
     r->way = (uint32_t)way;
