@@ -291,6 +291,24 @@ END
     has 'announces 2 snapshots, but here are 1 of level 2' "$stderr"
 }
 
+@test "forms that name set and way: a line before them that cannot be read is no snapshot of its own" {
+    mkdir fork
+    printf '2\n90\n91\n' >fork/pids.txt
+    for n in 1 2; do
+        printf '%s\n' way,set '0,0,91,0x5b,0x00000001,0x4003f848,0xfe120000 ,0x0' way,set >fork/cachedump.1.$n.csv
+    done
+    run -1 --separate-stderr cf-capture-dumpcache -o f.cf fork
+    [[ $(grep -c "'way,set' is no entry" <<<"$stderr") == 1 && $stderr != *"cut off"* ]]
+    run -0 rows snapshot f.cf
+    is $'snapshot,time,mode,level,sets,ways\n1,1,3,1,1,1\n2,2,3,1,1,1'
+    # of the tool's own forms it is the first entry
+    printf '%s\n' no 00007,0x5000010000 no no >own.csv
+    run -1 --separate-stderr cf-capture-dumpcache -A page --sets 1 --ways 2 -o o.cf own.csv
+    [[ $stderr != *"cut off"* ]]
+    run -0 bash -c "cf-cat --csv --table snapshot --columns snapshot o.cf; cf-cat --csv --table line --columns snapshot,way o.cf"
+    is $'snapshot\n1\n2\nsnapshot,way\n1,1'
+}
+
 @test "forms that name set and way: addresses that no line of the set can have are told of" {
     cat >r.txt <<'END'
 SET:0000 WAY:00 V:1 D:1 NS:1 TAG:0000fe123000 DATA[0:63] 00000000 00000000

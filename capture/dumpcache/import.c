@@ -208,6 +208,17 @@ static int add_entry(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
     return m->entries == sets_of(m) * ways_of(m) ? end_snapshot(m, f) : 0;
 }
 
+/* Lines that could not be read, now that they are known to stand for entries. */
+static int add_unread(struct cf_dumpcache *m, const struct cf_dumpcache_file *f)
+{
+    const struct entry none = {0};
+
+    for (; m->unread; m->unread--)
+        if (add_entry(m, f, &none) != 0)
+            return -1;
+    return 0;
+}
+
 static int add_row(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
                    const struct cf_dumpcache_row *r)
 {
@@ -263,7 +274,9 @@ static int end_file(struct cf_dumpcache *m, size_t input)
         m->failed |= CF_EXIT_INPUT;
     }
     m->taken = m->blank = 0;
-    return input ? end_snapshot(m, &m->file[input - 1]) : 0;
+    if (!input)
+        return 0;
+    return add_unread(m, &m->file[input - 1]) != 0 ? -1 : end_snapshot(m, &m->file[input - 1]);
 }
 
 /* A folder is a segment of its own. */
@@ -306,18 +319,17 @@ static int take(struct cf_dumpcache *m, const char *at, size_t length)
         return 0;
     switch (cf_dumpcache_scan(at, length, &a, &r)) {
     case ROW_PLACED:
+        m->unread = 0;
         return add_row(m, f, &r);
     case ROW_BAD:
         cf_lines_bad(&m->lines, 0, "'%.*s' is no entry of a snapshot, such as 00042,0x00007f001000",
                      (int)(length < 40 ? length : 40), at);
-        if (m->placed)
-            return 0;
-        break;
+        /* it keeps its place, as an empty entry, unless lines name their places: the next one tells */
+        m->unread += !m->placed;
+        return m->entries + m->unread == sets_of(m) * ways_of(m) ? add_unread(m, f) : 0;
     default:
-        break;
+        return add_unread(m, f) != 0 ? -1 : add_entry(m, f, &a);
     }
-    /* what cannot be read keeps its place, as an empty entry */
-    return add_entry(m, f, &a);
 }
 
 static void report(struct cf_dumpcache *m)

@@ -62,6 +62,7 @@ struct cf_dumpcache {
     size_t processes;
 
     int taken, blank; /* something came from this file; lines without a letter */
+    uint32_t unread;  /* lines that could not be read, since the last one that could */
     uint32_t number;  /* snapshots so far in this segment */
     uint64_t all;     /* and in all */
     struct entry *now, *before;
