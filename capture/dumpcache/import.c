@@ -324,7 +324,7 @@ static int take(struct cf_dumpcache *m, const char *at, size_t length)
     case ROW_BAD:
         cf_lines_bad(&m->lines, 0, "'%.*s' is no entry of a snapshot, such as 00042,0x00007f001000",
                      (int)(length < 40 ? length : 40), at);
-        /* it keeps its place, as an empty entry, unless lines name their places: the next one tells */
+        /* it keeps its place, as an empty entry, unless lines name their places: the next tells */
         m->unread += !m->placed;
         return m->entries + m->unread == sets_of(m) * ways_of(m) ? add_unread(m, f) : 0;
     default:
