@@ -409,8 +409,7 @@ static ALWAYS int come(struct cf_rows *r, struct cf_rows_template *t, struct cf_
     if ((__builtin_expect(now != s->clock, 0) && cf_stretches_wait(s, now) < 0) ||
         (__builtin_expect(cf_stretches_void(s, t->stretch), 0) && number_stretch(r, t, s) < 0))
         return -1;
-    cf_stretches_come(s, t->stretch, t->rows, slot_bytes, t->group[0].step[0], t->last_step,
-                      t->insns);
+    cf_stretches_come(s, t->stretch, t->rows, slot_bytes, t->first_step, t->last_step, t->insns);
     return 0;
 }
 

@@ -404,6 +404,7 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
         if (row->op & CF_WIRE_CONDITIONAL)
             t->flags |= CF_ROWS_CONDITIONAL;
     }
+    t->first_step = t->group[0].step[0];
     c->map[outcome] = (uint32_t)where;
     return 0;
 }
@@ -436,6 +437,7 @@ void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
     both->records = t->records + 1;
     both->flags = u->flags;
     both->block = u->block;
+    both->first_step = t->rows ? t->first_step : (uint16_t)(t->insns + u->first_step);
     both->last_step = (uint16_t)(u->rows ? t->insns + u->last_step : t->last_step);
     for (uint32_t i = 0; i < t->rows + u->rows; i++) {
         int second_part = i >= t->rows;

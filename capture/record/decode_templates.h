@@ -41,9 +41,9 @@ struct cf_rows_template {
     uint32_t next;      /* the template with it appended, units of 64 bytes */
     uint32_t block;     /* its superblock; of a sequence that of the last record */
     uint16_t records;
-    uint16_t turns;     /* how often another one came */
-    uint64_t stretch;   /* its number in a frame, with that << 16 (cf_stretches.h) */
-    uint16_t last_step; /* of its last row */
+    uint16_t turns;                 /* how often another one came */
+    uint64_t stretch;               /* its number in a frame, with that << 16 (cf_stretches.h) */
+    uint16_t first_step, last_step; /* of its first and last row */
     struct cf_rows_group group[];
 };
 

@@ -191,11 +191,14 @@ struct cfw_stretches *cfw_new_stretches(void)
 
     if (!b)
         return NULL;
-    b->s.token = malloc(CF_STRETCHES_TOKENS * sizeof *b->s.token);
-    b->s.slot = malloc(CF_STRETCHES_SLOTS);
-    cfw_begin_stretches(b);
-    if (b->s.token && b->s.slot)
+    b->tokens = malloc(CFW_BEFORE_TOKENS + CF_STRETCHES_TOKENS * sizeof *b->s.token);
+    b->slot_room = malloc(CFW_BEFORE_SLOTS + CF_STRETCHES_SLOTS);
+    if (b->tokens && b->slot_room) {
+        b->s.token = (uint16_t *)(void *)(b->tokens + CFW_BEFORE_TOKENS);
+        b->s.slot = b->slot_room + CFW_BEFORE_SLOTS;
+        cfw_begin_stretches(b);
         return b;
+    }
     cfw_free_stretches(b);
     return NULL;
 }
@@ -204,8 +207,8 @@ void cfw_free_stretches(struct cfw_stretches *b)
 {
     if (!b)
         return;
-    free(b->s.token);
-    free(b->s.slot);
+    free(b->tokens);
+    free(b->slot_room);
     free(b->number);
     free(b->single);
     free(b->back_time);

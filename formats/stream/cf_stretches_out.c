@@ -12,40 +12,49 @@ static uint8_t *put(uint8_t *at, const void *from, size_t bytes)
     return at + bytes;
 }
 
-/* Column code. */
-static uint8_t *put_stretches(const struct cfw_stretches *b, uint8_t *at)
+/* What stands before the slots in column addr: there is room for it. */
+static const uint8_t *put_deltas(const struct cfw_stretches *b, uint32_t *bytes)
 {
-    const size_t n = b->stretches, all = b->all;
+    const size_t deltas = 8 * (size_t)b->all;
 
-    at = cf_put_varint(at, n);
-    at = cf_put_varint(at, all);
-    at = cf_put_varint(at, b->s.tokens);
+    *bytes = (uint32_t)(deltas + b->s.slot_bytes);
+    return memcpy(b->s.slot - deltas, b->delta, deltas);
+}
+
+/* What stands before the tokens in column code: there is room for it, too. */
+static const uint8_t *put_stretches(const struct cfw_stretches *b, uint32_t *bytes)
+{
+    const size_t n = b->stretches, all = b->all, tokens = 2 * (size_t)b->s.tokens;
+    uint8_t head[3 * 10], *end = cf_put_varint(head, n), *begin, *at;
+
+    end = cf_put_varint(cf_put_varint(end, all), b->s.tokens);
+    begin = at = (uint8_t *)b->s.token - (end - head) - 8 * n - 6 * all;
+    at = put(at, head, (size_t)(end - head));
     at = put(at, b->rows, 2 * n);
     at = put(at, b->slots, 2 * n);
     at = put(at, b->time, 4 * n);
     at = put(at, b->kind, 2 * all);
     at = put(at, b->step, 2 * all);
     at = put(at, b->place, 2 * all);
-    return put(at, b->s.token, 2 * (size_t)b->s.tokens);
+    *bytes = (uint32_t)((size_t)(at - begin) + tokens);
+    return begin;
 }
 
 static int emit(struct cf_writer *w, struct cfw_stretches *b)
 {
     const struct cf_stretches *const s = &b->s;
     struct cf_coded coded[CF_MAX_COLUMNS + 3];
+    uint8_t *at;
     unsigned n = 0;
-    uint8_t *at, *from;
 
-    if (cfw_room(w, &b->scratch, &b->scratch_room,
-                 8 * (size_t)b->stretches + 14 * (size_t)b->all + 2 * (size_t)s->tokens +
-                     s->slot_bytes + (b->constants + 1) * (9 * (size_t)b->kinds + 64),
-                 1) != 0)
+    if (cfw_room(w, &b->scratch, &b->scratch_room, b->constants * (9 * (size_t)b->kinds + 64), 1) !=
+        0)
         return -1;
     at = b->scratch;
-    coded[n++] = (struct cf_coded){CF_TIME, CF_U64, CF_CLOCK, 0, b->s.base, NULL};
-    from = at;
-    at = put(put(at, b->delta, 8 * (size_t)b->all), s->slot, s->slot_bytes);
-    coded[n++] = (struct cf_coded){CF_ADDR, CF_U64, CF_ADDRESSES, (uint32_t)(at - from), 0, from};
+    coded[n++] = (struct cf_coded){CF_TIME, CF_U64, CF_CLOCK, 0, s->base, NULL};
+    coded[n] = (struct cf_coded){CF_ADDR, CF_U64, CF_ADDRESSES, 0, 0, NULL};
+    coded[n].data = put_deltas(b, &coded[n].bytes);
+    n++;
     for (unsigned i = 0; i < b->constants; i++) {
         const struct cf_values *const v = &b->constant[i];
         const enum cf_type type = cf_column_type(v->column);
@@ -60,11 +69,9 @@ static int emit(struct cf_writer *w, struct cfw_stretches *b)
         c->id = (uint16_t)v->column;
         c->type = (uint8_t)type;
     }
-    from = at;
-    at = put_stretches(b, at);
-    coded[n++] =
-        (struct cf_coded){CF_CODE, CF_BLOB, CF_STRETCHES, (uint32_t)(at - from), b->kinds, from};
-    return cfw_write_frame(w, CF_ACCESS, s->rows, s->first, s->last, coded, n);
+    coded[n] = (struct cf_coded){CF_CODE, CF_BLOB, CF_STRETCHES, 0, b->kinds, NULL};
+    coded[n].data = put_stretches(b, &coded[n].bytes);
+    return cfw_write_frame(w, CF_ACCESS, s->rows, s->first, s->last, coded, n + 1);
 }
 
 int cf_writer_stretched(struct cf_writer *w)

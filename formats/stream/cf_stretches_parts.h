@@ -17,8 +17,12 @@ enum {
     WAITS = 256,
 };
 
+/* Bytes of what goes before tokens and slots. */
+enum { CFW_BEFORE_TOKENS = 8 * MOST + 6 * ROWS + 32, CFW_BEFORE_SLOTS = 8 * ROWS };
+
 struct cfw_stretches {
-    struct cf_stretches s; /* first */
+    struct cf_stretches s;       /* first */
+    uint8_t *tokens, *slot_room; /* they stand in these, behind room for what goes before */
     int no_memory;
     struct cf_values constant[CF_MAX_COLUMNS]; /* the columns beside time and address */
     unsigned constants;
