@@ -19,9 +19,9 @@
 #include "formats/codec/cf_codec.h"
 
 enum {
-    CF_STRETCHES_FRAME = 1 << 16,   /* rows of a frame, */
-    CF_STRETCHES_TOKENS = 1 << 17,  /* stretches that come, */
-    CF_STRETCHES_SLOTS = 1 << 19,   /* and bytes of their slots; */
+    CF_STRETCHES_FRAME = 1 << 17,   /* rows of a frame, */
+    CF_STRETCHES_TOKENS = 1 << 18,  /* stretches that come, */
+    CF_STRETCHES_SLOTS = 1 << 20,   /* and bytes of their slots; */
     CF_STRETCHES_LONGEST = 1 << 14, /* bytes of those of one, and what may be copied too much */
 };
 

@@ -3,7 +3,7 @@
  * cf_stretches_parts.h - private to libcf: a frame of stretches that is being filled, by
  * cf_stretches.c, and goes out, by cf_stretches_out.c.
  *
- * Memory: 3 MiB, and 16 bytes a hint.
+ * Memory: 4 MiB, and 16 bytes a hint; 3 MiB more where rows are taken back.
  */
 #ifndef CF_STRETCHES_PARTS_H
 #define CF_STRETCHES_PARTS_H
