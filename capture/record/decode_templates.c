@@ -348,6 +348,23 @@ int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *pare
     return 0;
 }
 
+/* The i-th row of a template. */
+static void put_row(struct cf_rows_template *t, uint32_t i, const struct cf_rows_row *row)
+{
+    struct cf_rows_group *g = &t->group[i / CF_ROWS_GROUP];
+    const unsigned k = i % CF_ROWS_GROUP;
+
+    g->delta[k] = row->delta;
+    g->mask[k] = row->slot ? CF_WIRE_ADDRESS_MASK : 0;
+    g->hint[k] = row->hint;
+    g->step[k] = t->last_step = row->step;
+    g->slot[k] = row->slot;
+    g->place[k] = row->slot ? (uint16_t)((row->slot - 4) / CF_WIRE_SLOT_BYTES) : CF_STRETCH_NO_SLOT;
+    g->conditional[k] = !!(row->op & CF_WIRE_CONDITIONAL);
+    if (row->op & CF_WIRE_CONDITIONAL)
+        t->flags |= CF_ROWS_CONDITIONAL;
+}
+
 int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome)
 {
     uint32_t index = c->map[outcome] & ~CF_ROWS_UNSEEN;
@@ -387,22 +404,9 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
     else if (e == 0 && b->end.kind && r->calls)
         t->flags |= CF_ROWS_END;
     for (uint32_t i = 0; i < rows; i++) {
-        struct cf_rows_row *row = &r->work[i];
-        struct cf_rows_group *g = &t->group[i / CF_ROWS_GROUP];
-        unsigned k = i % CF_ROWS_GROUP;
-
-        if (cf_rows_hint(r, row) != 0)
+        if (cf_rows_hint(r, &r->work[i]) != 0)
             return -1;
-        g->delta[k] = row->delta;
-        g->mask[k] = row->slot ? CF_WIRE_ADDRESS_MASK : 0;
-        g->hint[k] = row->hint;
-        g->step[k] = t->last_step = row->step;
-        g->slot[k] = row->slot;
-        g->place[k] =
-            row->slot ? (uint16_t)((row->slot - 4) / CF_WIRE_SLOT_BYTES) : CF_STRETCH_NO_SLOT;
-        g->conditional[k] = !!(row->op & CF_WIRE_CONDITIONAL);
-        if (row->op & CF_WIRE_CONDITIONAL)
-            t->flags |= CF_ROWS_CONDITIONAL;
+        put_row(t, i, &r->work[i]);
     }
     t->first_step = t->group[0].step[0];
     c->map[outcome] = (uint32_t)where;
