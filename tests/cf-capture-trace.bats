@@ -924,6 +924,46 @@ END
     cf-cat --dump -n 0 pipe.cf | grep -q 'addr .* addresses ' # not as rows
 }
 
+@test "threads that take turns all the time: no frame for each turn" {
+    cat >turns.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+
+enum { TURNS = 3000 };
+static sem_t here, there;
+static volatile int number;
+
+static void *other(void *arg)
+{
+    for (int i = 0; i < TURNS; i++) {
+        sem_wait(&here);
+        number++;
+        sem_post(&there);
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t thread;
+
+    sem_init(&here, 0, 0);
+    sem_init(&there, 0, 0);
+    pthread_create(&thread, NULL, other, NULL);
+    for (int i = 0; i < TURNS; i++) {
+        sem_post(&here);
+        sem_wait(&there);
+    }
+    return pthread_join(thread, NULL);
+}
+END
+    cc -O1 -static -pthread -o turns turns.c
+    cf-capture-trace -q -i ./turns | cat >t.cf
+    cf-cat --verify t.cf
+    (($(rows switch | wc -l) >= 6000))
+    (($(cf-cat --dump -n 0 t.cf | grep -c 'table access,') < 400))
+}
+
 @test "mappings and heap blocks at many points are those that the program finds itself" {
     cc -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
     for what in maps 'maps x' heap family; do

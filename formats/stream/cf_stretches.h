@@ -19,10 +19,10 @@
 #include "formats/codec/cf_codec.h"
 
 enum {
-    CF_STRETCHES_FRAME = 1 << 17,   /* rows of a frame, */
-    CF_STRETCHES_TOKENS = 1 << 18,  /* stretches that come, */
-    CF_STRETCHES_SLOTS = 1 << 20,   /* and bytes of their slots; */
-    CF_STRETCHES_LONGEST = 1 << 14, /* bytes of those of one, and what may be copied too much */
+    CF_STRETCHES_FRAME = (1 << 17) - 1, /* rows of a frame: fewer than a file takes as they are; */
+    CF_STRETCHES_TOKENS = 1 << 18,      /* stretches that come, */
+    CF_STRETCHES_SLOTS = 1 << 20,       /* and bytes of their slots; */
+    CF_STRETCHES_LONGEST = 1 << 14,     /* bytes of those of one, and what may be copied too much */
 };
 
 struct cf_stretch_row {

@@ -6,6 +6,10 @@
 #include "cf_writer.h"
 #include "formats/codec/cf_pack.h"
 
+/* Where threads take turns after so few rows, frames of them all are better made of rows: so many
+   turns long, until that is tried anew. */
+enum { FEW_ROWS = 2048, RESTS = 256 };
+
 static uint8_t *put(uint8_t *at, const void *from, size_t bytes)
 {
     memcpy(at, from, bytes);
@@ -111,10 +115,16 @@ struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_va
                b->constant[i].values == constants[i].values &&
                b->constant[i].constant == constants[i].constant;
     if (!same) {
+        if (b->s.rows && b->s.rows < FEW_ROWS)
+            b->rests = RESTS;
         if (cf_writer_stretched(w) != 0)
             return NULL;
         memcpy(b->constant, constants, count * sizeof *constants);
         b->constants = count;
+    }
+    if (b->rests) {
+        b->rests--;
+        return NULL;
     }
     for (unsigned i = 0; i < w->batches; i++)
         if (w->batch[i] && w->batch[i]->table == CF_ACCESS && w->batch[i]->rows &&

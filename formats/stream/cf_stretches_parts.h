@@ -24,6 +24,7 @@ struct cfw_stretches {
     struct cf_stretches s;       /* first */
     uint8_t *tokens, *slot_room; /* they stand in these, behind room for what goes before */
     int no_memory;
+    unsigned rests;                            /* turns that are still written as rows */
     struct cf_values constant[CF_MAX_COLUMNS]; /* the columns beside time and address */
     unsigned constants;
 
