@@ -293,8 +293,8 @@ static uint64_t add_payload(const struct cf_coded *c, struct iovec *v, int *n)
         return cf_checksum(c->data, c->bytes);
     v[(*n)++] = (struct iovec){(void *)(uintptr_t)zeros, pad};
     XXH3_64bits_reset(&sum);
-    XXH3_64bits_update(&sum, c->data, c->bytes);
-    XXH3_64bits_update(&sum, zeros, pad);
+    cf_checksum_add(&sum, c->data, c->bytes);
+    cf_checksum_add(&sum, zeros, pad);
     return XXH3_64bits_digest(&sum);
 }
 

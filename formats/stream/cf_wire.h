@@ -85,11 +85,22 @@ static inline size_t cf_pad8(size_t n)
 /* By AVX2 or AVX-512, three times as fast as XXH3_64bits(), which is of SSE2. Weak, since neither
    the static library has it nor that of other processors. */
 XXH64_hash_t XXH3_64bits_dispatch(const void *data, size_t bytes) __attribute__((weak));
+XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t *sum, const void *data, size_t bytes)
+    __attribute__((weak));
 
 /* The checksum of a column's bytes. */
 static inline uint64_t cf_checksum(const void *data, size_t bytes)
 {
     return XXH3_64bits_dispatch ? XXH3_64bits_dispatch(data, bytes) : XXH3_64bits(data, bytes);
+}
+
+/* The same in parts. */
+static inline void cf_checksum_add(XXH3_state_t *sum, const void *data, size_t bytes)
+{
+    if (XXH3_64bits_update_dispatch)
+        XXH3_64bits_update_dispatch(sum, data, bytes);
+    else
+        XXH3_64bits_update(sum, data, bytes);
 }
 
 /* Where a frame stands: bytes from the start of its segment (in a reader: of its input). */
