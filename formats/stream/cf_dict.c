@@ -304,7 +304,8 @@ static void check_totals(struct cf_reader *r, const uint32_t *id, const uint64_t
         else if (came)
             t->rows = 0; /* it was listed */
     }
-    for (const struct total *t = r->total; t < r->total + r->totals && !r->lost; t++) {
+    for (size_t i = 0; i < r->totals && !r->lost; i++) {
+        const struct total *t = &r->total[i];
         const char *name = t->rows ? cf_reader_table_name(r, t->table) : NULL;
 
         if (t->rows)
