@@ -35,13 +35,15 @@ def rows(name):
                 for r in csv.DictReader(f)}
 
 
-def rest_of(ops, true):
-    """Whether these are the last elements of what a string instruction accesses: an interrupt came
-    before them, after which the processor begins it anew and stops at the breakpoint again."""
-    true = dict(true)
-    return dict(ops).keys() == true.keys() and all(
-        len(rs) == len(true[op]) == 1 and (rs[0][0] == true[op][0][0] or rs[0][1] == true[op][0][1]) and
-        8 < rs[0][1] - rs[0][0] < true[op][0][1] - true[op][0][0] for op, rs in ops)
+def rest_of(pc, ops, single):
+    """Whether these are some successive elements of a string instruction, whole ones: an interrupt
+    came between its elements, after which it is begun anew and stops at the breakpoint again."""
+    for op, ranges in ops:
+        elements = [r[2:] for r in single if r[:2] == (pc, op)]
+        if len(ranges) != 1 or len(elements) < 2 or not (
+                ranges[0][0] in {e[0] for e in elements} and ranges[0][1] in {e[1] for e in elements}):
+            return False
+    return True
 
 
 def main():
@@ -51,11 +53,11 @@ def main():
     single = rows(sys.argv[2])
     count, interrupted, instructions = 0, 0, set()
     for pc, ops in seen(sys.argv[1]):
-        if interrupted < 2 and any(rest_of(ops, t) for t in true.get(pc, ())):
+        if ops not in true.get(pc, ()) and not {(pc, op, *r) for op, rs in ops for r in rs} <= single:
+            if interrupted == 2 or not rest_of(pc, ops, single):
+                print(f'0x{pc:x}: {set(ops)} is none of {len(true.get(pc, ()))} accesses there')
+                return 1
             interrupted += 1
-        elif ops not in true.get(pc, ()) and not {(pc, op, *r) for op, rs in ops for r in rs} <= single:
-            print(f'0x{pc:x}: {set(ops)} is none of {len(true.get(pc, ()))} accesses there')
-            return 1
         count += 1
         instructions.add(pc)
     print(len(instructions), count)
