@@ -47,7 +47,7 @@ static const uint8_t *put_stretches(const struct cfw_stretches *b, uint32_t *byt
 static int emit(struct cf_writer *w, struct cfw_stretches *b)
 {
     const struct cf_stretches *const s = &b->s;
-    struct cf_coded coded[CF_MAX_COLUMNS + 3];
+    struct cf_coded coded[CF_MAX_COLUMNS];
     uint8_t *at;
     unsigned n = 0;
 

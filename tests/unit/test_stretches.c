@@ -85,7 +85,8 @@ static struct cf_stretches *open_for(struct cf_writer *w, uint32_t tid)
 /* A stretch, which may begin later than the one before it ended. */
 static void come(struct cf_writer *w, struct cf_stretches *s, struct shape *of, uint32_t tid)
 {
-    const uint64_t begin = s->clock + (below(4) ? 0 : below(90000));
+    const uint64_t wait = below(20000) ? below(90000) : UINT64_C(1) << 33, /* no frame has that */
+        begin = s->clock + (below(4) ? 0 : wait);
     uint64_t slot[8];
 
     while (cf_stretches_full(s, of->rows) || (begin != s->clock && cf_stretches_wait(s, begin)) ||
