@@ -130,7 +130,7 @@ static unsigned damage(struct coded *c, size_t every, unsigned *tried)
             free(cut);
         }
         *col = before;
-        for (unsigned codec = 0; codec < 20; codec++)
+        for (unsigned codec = 0; codec < CF_CODECS; codec++)
             for (unsigned type = 0; type < 10; type++) {
                 col->codec = (uint8_t)codec;
                 col->type = (uint8_t)type;
@@ -155,6 +155,130 @@ static unsigned damage(struct coded *c, size_t every, unsigned *tried)
     c->rows = rows;
     cf_decoder_free(d);
     return errors;
+}
+
+/* A column of a frame, in memory of exactly its size. */
+static void put_column(struct coded *c, unsigned id, enum cf_type type, unsigned codec,
+                       uint64_t base, const void *data, size_t bytes)
+{
+    uint8_t *copy = get(bytes);
+
+    if (bytes)
+        memcpy(copy, data, bytes);
+    c->column[c->count++] =
+        (struct cf_coded){(uint16_t)id, (uint8_t)type, (uint8_t)codec, (uint32_t)bytes, base, copy};
+}
+
+/* Two stretches, of five rows with two slots and of one row without, which come one after the other;
+   a third one without rows, and one that does not come. */
+static void make_stretches(struct coded *c)
+{
+    enum { STRETCHES = 4, ALL = 8, TIMES = 20, TOKENS = 3 * TIMES };
+    const uint16_t rows[STRETCHES] = {5, 1, 0, 2}, slots[STRETCHES] = {2, 0, 1, 1},
+                   kind[ALL] = {0, 1, 2, 0, 1, 2, 0, 0}, step[ALL] = {0, 1, 1, 2, 2, 0, 0, 0},
+                   place[ALL] = {1, 0xffff, 0, 0, 1, 0xffff, 0, 0};
+    const int32_t time[STRETCHES] = {3, 1, 500, 1};
+    const uint64_t pc[3] = {0x400000, 0x400123, 0x412345}, delta[ALL] = {1, 2, 3, 4, 5, 6, 7, 8};
+    uint8_t code[512], addr[8 * ALL + 3 * CF_STRETCH_SLOT * TIMES], of_kind[64], *at = code;
+    struct cf_coded by_kind;
+    uint16_t token[TOKENS];
+
+    for (unsigned i = 0; i < TOKENS; i++)
+        token[i] = (uint16_t)(i % 3);
+    memcpy(addr, delta, sizeof delta);
+    for (size_t i = sizeof delta; i < sizeof addr; i++)
+        addr[i] = (uint8_t)rnd();
+    at += write_varint(at, STRETCHES);
+    at += write_varint(at, ALL);
+    at += write_varint(at, TOKENS);
+    at = (uint8_t *)memcpy(at, rows, sizeof rows) + sizeof rows;
+    at = (uint8_t *)memcpy(at, slots, sizeof slots) + sizeof slots;
+    at = (uint8_t *)memcpy(at, time, sizeof time) + sizeof time;
+    at = (uint8_t *)memcpy(at, kind, sizeof kind) + sizeof kind;
+    at = (uint8_t *)memcpy(at, step, sizeof step) + sizeof step;
+    at = (uint8_t *)memcpy(at, place, sizeof place) + sizeof place;
+    at = (uint8_t *)memcpy(at, token, sizeof token) + sizeof token;
+    c->rows = 6 * TIMES;
+    c->count = 0;
+    put_column(c, CF_TIME, CF_U64, CF_CLOCK, 1000, NULL, 0);
+    put_column(c, CF_ADDR, CF_U64, CF_ADDRESSES, 0, addr, sizeof addr);
+    cf_encode_of_kind(pc, 8, 3, of_kind, &by_kind);
+    put_column(c, CF_PC, CF_U64, by_kind.codec, 0, by_kind.data, by_kind.bytes);
+    put_column(c, CF_CODE, CF_BLOB, CF_STRETCHES, 3, code, (size_t)(at - code));
+}
+
+/* Rows of a stretch that are far more than are described, or than the frame has: memory is that of a
+   decoder which has seen no frame before. */
+static void check_overflow(void)
+{
+    const uint8_t described[] = {1, 1, 1, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct cf_decoder *d = cf_decoder_new();
+    struct coded c = {.rows = 65535};
+
+    put_column(&c, CF_TIME, CF_U64, CF_CLOCK, 1000, NULL, 0);
+    put_column(&c, CF_CODE, CF_BLOB, CF_STRETCHES, 1, described, sizeof described);
+    ok(survive(d, &c) > 0, "refused: 65535 rows of a stretch, of which one is described");
+    release_coded(&c);
+    cf_decoder_free(d);
+
+    d = cf_decoder_new();
+    make_stretches(&c);
+    c.rows = 1;
+    ok(survive(d, &c) > 0, "refused: 120 rows of stretches in a frame of one");
+    release_coded(&c);
+    cf_decoder_free(d);
+}
+
+/* What a frame of stretches must not say: each is refused in one of its columns. */
+static void check_stretches(void)
+{
+    static const struct {
+        const char *what;
+        unsigned column; /* by its place, */
+        int at;          /* byte of it, or below 0: the base, or the length */
+        uint8_t value;
+    } wrong[] = {
+        {"no kinds", 3, -1, 0},
+        {"fewer kinds than rows name", 3, -1, 2},
+        {"bytes behind the times", 0, -2, 1},
+        {"a byte fewer of addresses", 1, -2, 0},
+        {"another number of stretches", 3, 0, 3},
+        {"another number of their rows", 3, 1, 7},
+        {"another number of tokens", 3, 2, 59},
+        {"more rows of a stretch", 3, 3, 6},
+        {"fewer rows of a stretch", 3, 3, 4},
+        {"fewer rows of one that does not come", 3, 9, 1},
+        {"more rows of one that does not come", 3, 9, 3},
+        {"more slots", 3, 11, 3},
+        {"a kind that is none", 3, 35, 3},
+        {"a slot that the stretch has not", 3, 67, 2},
+        {"a stretch that is none", 3, 83, 4},
+    };
+    struct cf_decoder *d = cf_decoder_new();
+    struct coded c;
+
+    make_stretches(&c);
+    need(survive(d, &c) == 0, "a frame of stretches");
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct cf_coded *const col = &c.column[wrong[i].column], before = *col;
+        uint8_t *data = (uint8_t *)(uintptr_t)col->data,
+                had = data[wrong[i].at < 0 ? 0 : wrong[i].at];
+
+        if (wrong[i].at >= 0)
+            data[wrong[i].at] = wrong[i].value;
+        else if (wrong[i].at == -1)
+            col->base = wrong[i].value;
+        else
+            col->bytes += wrong[i].value ? 1 : -1u;
+        ok(survive(d, &c) > 0, "refused: %s", wrong[i].what);
+        *col = before;
+        if (wrong[i].at >= 0)
+            data[wrong[i].at] = had;
+    }
+    unsigned tried = 0, errors = damage(&c, 1, &tried);
+    ok(errors > 0, "%u damages of stretches: %u found, none harmful", tried, errors);
+    release_coded(&c);
+    cf_decoder_free(d);
 }
 
 static void check_damage(void)
@@ -195,5 +319,7 @@ static void check_damage(void)
 int main(void)
 {
     check_damage();
+    check_stretches();
+    check_overflow();
     return done();
 }
