@@ -182,8 +182,11 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     while (argv[args])
         args++;
     line = calloc((size_t)args + 24, sizeof(*line));
-    if (!line || (o->function && asprintf(&function, "--function=%s", o->function) < 0))
+    if (!line || (o->function && asprintf(&function, "--function=%s", o->function) < 0) ||
+        setenv("VALGRIND_LIB", tool, 1) != 0) {
+        cf_warn(k->tool, "out of memory");
         _exit(CF_EXIT_ENVIRONMENT);
+    }
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory[0]);
     snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
     give(k->tool, proc, "--proc", "/proc", O_RDONLY | O_DIRECTORY);
@@ -223,7 +226,6 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     line[n++] = "--";
     for (int i = 0; i < args; i++)
         line[n++] = argv[i];
-    setenv("VALGRIND_LIB", tool, 1);
     cf_command_exec(run, line);
 }
 
