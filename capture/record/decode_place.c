@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode_place.c - what is written: places for accesses, rows that wait for their turn, and the
- * thread that runs.
+ * decode_place.c - what is written: places for accesses, stretches of them, rows that wait for
+ * their turn, and the thread that runs.
  */
 #include <string.h>
 

@@ -8,6 +8,9 @@
  * A template may have a link to what often comes next. The decoder follows these links as long as
  * they agree with the records and expands the longest sequence at once. Where the traced program's
  * branches are predictable, so are the decoder's.
+ *
+ * To a pipe no rows are made: each record or sequence is a stretch (cf_stretches.h), of which the
+ * number and the slots go on.
  */
 #include <string.h>
 

@@ -169,8 +169,8 @@ static void put_column(struct coded *c, unsigned id, enum cf_type type, unsigned
         (struct cf_coded){(uint16_t)id, (uint8_t)type, (uint8_t)codec, (uint32_t)bytes, base, copy};
 }
 
-/* Two stretches, of five rows with two slots and of one row without, which come one after the other;
-   a third one without rows, and one that does not come. */
+/* A stretch of five rows with two slots, one of a row without, and one without rows come one after
+   the other; one more does not come. */
 static void make_stretches(struct coded *c)
 {
     enum { STRETCHES = 4, ALL = 8, TIMES = 20, TOKENS = 3 * TIMES };
