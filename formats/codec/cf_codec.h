@@ -4,8 +4,8 @@
  *
  * Pure functions over arrays: no I/O, no globals. An encoder or decoder belongs to one thread.
  * Bytes that are decoded are not trusted: any input either decodes or gives an error. A column
- * takes at most 24 bytes a row and code of it beside its values, and the blobs of a frame
- * CF_MAX_FRAME together, whatever the input claims.
+ * takes at most 24 bytes a row and code of it beside its values, what stretches there are 10 MB,
+ * and the blobs of a frame CF_MAX_FRAME together, whatever the input claims.
  */
 #ifndef CF_CODEC_H
 #define CF_CODEC_H
