@@ -370,13 +370,13 @@ static ALWAYS void copy_slots(uint8_t *to, const uint8_t *from, uint32_t bytes, 
 
 /* Copies the slots of the sequence of records at *p that begins with the template at *where, as
    follow() finds it; *where and *p become its template's place and what is behind it. Returns the
-   same of the slots. */
-static ALWAYS uint8_t *gather_sequence(struct cf_rows_code *code, struct walk *w, uint32_t *where,
+   bytes of the slots. */
+static ALWAYS uint32_t gather_sequence(struct cf_rows_code *code, struct walk *w, uint32_t *where,
                                        uint32_t bytes, const uint8_t **p, const uint8_t *end,
                                        uint8_t *to)
 {
     struct cf_rows_template *t = at_place(w, *where);
-    const uint8_t *at = *p;
+    const uint8_t *const begin = to, *at = *p;
 
     for (;;) {
         uint32_t next;
@@ -402,7 +402,7 @@ static ALWAYS uint8_t *gather_sequence(struct cf_rows_code *code, struct walk *w
         t = at_place(w, *where);
     }
     *p = at;
-    return to;
+    return (uint32_t)(to - begin);
 }
 
 /* A stretch that begins now comes, whose slots are in place. -1 where the frame is full. */
@@ -438,8 +438,7 @@ enum cf_rows_result cf_rows_gather(struct cf_rows *r, struct cf_rows_code *code,
     while (p < end) {
         struct cf_rows_template *t;
         const uint8_t *behind = p;
-        uint32_t where, bytes, last;
-        uint8_t *slots;
+        uint32_t where, bytes;
 
         result = find_template(r, code, &w, p, end, &where, &bytes);
         if (__builtin_expect(result != CF_ROWS_DONE, 0))
@@ -453,16 +452,9 @@ enum cf_rows_result cf_rows_gather(struct cf_rows *r, struct cf_rows_code *code,
             result = CF_ROWS_FULL;
             break;
         }
-        last = where;
-        slots = gather_sequence(code, &w, &last, bytes, &behind, end, s->slot + s->slot_bytes);
-        t = at_place(&w, last);
-        if (__builtin_expect(cf_stretches_void(s, t->stretch), 0) && last != where &&
-            cf_stretches_scarce(s)) { /* then the first record alone */
-            t = at_place(&w, where);
-            behind = p + bytes;
-            slots = s->slot + s->slot_bytes + bytes - 4;
-        }
-        if (t->rows && come(r, t, s, now, (uint32_t)(slots - s->slot) - s->slot_bytes) != 0) {
+        bytes = gather_sequence(code, &w, &where, bytes, &behind, end, s->slot + s->slot_bytes);
+        t = at_place(&w, where);
+        if (t->rows && come(r, t, s, now, bytes) != 0) {
             result = CF_ROWS_FULL;
             break;
         }

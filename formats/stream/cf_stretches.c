@@ -64,11 +64,6 @@ int cf_stretches_add(struct cf_stretches *s, const struct cf_stretch_row *row, u
     return (int)b->stretches++;
 }
 
-int cf_stretches_scarce(const struct cf_stretches *s)
-{
-    return of(s)->all > 1024 + s->rows / 16;
-}
-
 int cf_stretches_wait(struct cf_stretches *s, uint64_t until)
 {
     struct cfw_stretches *const b = of(s);

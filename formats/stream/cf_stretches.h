@@ -61,10 +61,6 @@ static inline int cf_stretches_void(const struct cf_stretches *s, uint64_t numbe
 int cf_stretches_add(struct cf_stretches *s, const struct cf_stretch_row *row, uint32_t rows,
                      uint32_t slots, int32_t time);
 
-/* Whether stretches should only be added where there is no other way: they take too much of the
- * frame. */
-int cf_stretches_scarce(const struct cf_stretches *s);
-
 static inline int cf_stretches_full(const struct cf_stretches *s, uint32_t rows)
 {
     return s->rows + rows > CF_STRETCHES_FRAME || s->tokens + 2 > CF_STRETCHES_TOKENS ||
