@@ -65,6 +65,7 @@ struct cache {
     struct snapshots *snapshots;
     struct cf_made made; /* column hit */
     const char *stated;  /* its options */
+    int stretches;       /* the model takes them, and the summary is all that is made */
     struct cf_turns turns;
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
@@ -136,6 +137,33 @@ static void model_frame(struct cache *c, struct cf_frame *f)
     }
 }
 
+/* A frame in stretches, of one thread: 1 when it is done, 0 where its rows are to be taken. */
+static int model_stretches(struct cache *c, const struct cf_frame *f)
+{
+    static const unsigned column[] = {CF_CPU, CF_PID, CF_TID};
+    struct cf_stretched s;
+    uint32_t value[3], core;
+    const uint32_t *one[3] = {NULL};
+    uint64_t constant, space;
+    int done = cf_frame_stretched(f, &s);
+
+    if (done <= 0)
+        return done < 0; /* damaged, which is noted */
+    for (unsigned k = 0; k < 3; k++) {
+        if (cf_frame_constant(f, column[k], &constant)) {
+            value[k] = (uint32_t)constant;
+            one[k] = &value[k];
+        } else if (cf_frame_has(f, column[k])) {
+            return 0;
+        }
+    }
+    if (cf_cores_piece(c->cores, one[0], one[1], one[2], 0, 1, &core, &space) == 0)
+        cf_out_of_memory(&c->tool);
+    done = cf_hierarchy_stretches(c->model, &s, core, space);
+    cf_must(&c->tool, done < 0 ? -1 : 0);
+    return done;
+}
+
 static void want(const struct cache *c, struct cf_reader *r)
 {
     cf_reader_want(r, CF_ACCESS, c->o.frame.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
@@ -170,6 +198,8 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
     if (f->table == CF_ACCESS && c->alone.part) {
         part_frame(c->alone.part, f);
     } else if (f->table == CF_ACCESS) {
+        if (c->stretches && (model_stretches(c, f) || cf_frame_wanted(f) != 0))
+            return 0;
         model_frame(c, f);
         if (w)
             cf_tool_set(&c->tool, f, CF_HIT, c->hit);
@@ -198,6 +228,10 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
     }
     if (!w)
         cf_reader_pieces(r);
+    c->stretches = !w && !c->alone.set_part && !c->alone.part && !c->placed &&
+                   !c->o.frame.physical && cf_hierarchy_likes_stretches(c->model);
+    if (c->stretches)
+        cf_reader_stretches(r);
     cf_tool_idle(r, w);
     while (cf_tool_next(&c->tool, r, &f) > 0)
         if (take_frame(c, f, w) != 0)

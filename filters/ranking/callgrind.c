@@ -81,10 +81,7 @@ struct cf_callgrind {
 
 static int has_column(const struct cf_frame *f, unsigned column)
 {
-    for (unsigned i = 0; f && i < f->columns; i++)
-        if (column && f->column[i].id == column)
-            return 1;
-    return 0;
+    return f && column && cf_frame_has(f, column);
 }
 
 static int has_event(const struct cf_frame *f, const struct event *e)

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "formats/stream/cf.h"
+#include "formats/stream/cf_stretched.h"
 
 enum cf_codec {
     CF_RAW = 0,      /* the values, little-endian */
@@ -42,10 +42,8 @@ enum cf_codec {
     CF_CODECS = 23,
 };
 
-/* Of stretches: the bytes of a slot, which hold an address; a row that has none; and how many
-   stretches a frame has, and rows all of them have, at most. */
-enum { CF_STRETCH_SLOT = 6, CF_STRETCH_NO_SLOT = 0xffff, CF_STRETCHES_MOST = 65535 };
-#define CF_STRETCH_ADDRESS ((UINT64_C(1) << 48) - 1)
+/* How many stretches a frame has, and rows all of them have, at most. */
+enum { CF_STRETCHES_MOST = 65535 };
 
 /* One column in its encoded form. */
 struct cf_coded {
@@ -172,6 +170,9 @@ const char *cf_decoder_problem(const struct cf_decoder *d);
 /* The kinds of a frame's rows and the pc of each (see cf_frame_kinds()): 1, 0 where the frame does
    not state them so, -1 where it is damaged. */
 int cf_decoder_kinds(struct cf_decoder *d, struct cf_row_kinds *k);
+/* What rows in stretches are made of, without operations and sizes: 1, 0 of a frame without, -1
+   where it is damaged. */
+int cf_decoder_stretched(struct cf_decoder *d, struct cf_stretched *s);
 /* One value a kind becomes one of `width` bytes a row. After cf_decoder_kinds(). -1 without memory.
  */
 int cf_decoder_spread(struct cf_decoder *d, const uint64_t *values, unsigned width, void *out);

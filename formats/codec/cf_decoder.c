@@ -40,6 +40,7 @@ struct cf_decoder {
     uint64_t frame; /* number of the frame at hand */
     struct unpacker unpacker;
     bool has_codes;
+    bool codes_wait; /* of stretches: those of the rows are not written yet */
     const char *problem;
 };
 
@@ -98,7 +99,7 @@ void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *
     memset(d->values, 0, d->count * sizeof *d->values);
     memset(d->whole, 0, d->count * sizeof *d->whole);
     memset(d->begun, 0, d->count * sizeof *d->begun);
-    d->has_codes = d->has_near = d->unpacker.has_pcs = false;
+    d->has_codes = d->codes_wait = d->has_near = d->unpacker.has_pcs = false;
     d->frame++;
 }
 
@@ -170,7 +171,7 @@ static const void *constant(struct cf_decoder *d, unsigned width, uint64_t value
     return oldest->memory.data;
 }
 
-/* Takes in the codes of the rows. */
+/* Takes in the codes, and what stretches there are. */
 static int begin_codes(struct cf_decoder *d)
 {
     struct unpacker *u = &d->unpacker;
@@ -187,6 +188,18 @@ static int begin_codes(struct cf_decoder *d)
     if (take(u, d->rows, codes) < 0)
         return -1;
     d->has_codes = true;
+    d->codes_wait = take == cfu_stretches;
+    return 0;
+}
+
+/* The same, and those of the rows. */
+static int begin_rows(struct cf_decoder *d)
+{
+    if (begin_codes(d) < 0)
+        return -1;
+    if (d->codes_wait)
+        cfu_stretch_codes(&d->unpacker);
+    d->codes_wait = false;
     return 0;
 }
 
@@ -232,7 +245,7 @@ const uint16_t *cf_decoder_codes(struct cf_decoder *d, uint32_t *count, bool *da
     if (!find_column(d, CF_CODE, CF_CODES) && !find_column(d, CF_CODE, CF_ROWCODES) &&
         !find_column(d, CF_CODE, CF_STRETCHES))
         return NULL;
-    *damaged = begin_codes(d) < 0;
+    *damaged = begin_rows(d) < 0;
     d->problem = u->problem;
     *count = u->codes;
     return *damaged ? NULL : u->code + d->at;
@@ -244,12 +257,23 @@ int cf_decoder_kinds(struct cf_decoder *d, struct cf_row_kinds *k)
     const struct cf_coded *pc = find_pcs(d);
     if (!pc)
         return 0;
-    if (begin_codes(d) < 0 || cfu_pcs(u, pc) < 0) {
+    if (begin_rows(d) < 0 || cfu_pcs(u, pc) < 0) {
         d->problem = u->problem;
         return -1;
     }
     *k = (struct cf_row_kinds){u->kinds, u->codes, u->table, u->kind, u->code};
     return 1;
+}
+
+int cf_decoder_stretched(struct cf_decoder *d, struct cf_stretched *s)
+{
+    const struct cf_coded *addr = find_column(d, CF_ADDR, CF_ADDRESSES);
+    if (!addr || addr->type != CF_U64 || !find_column(d, CF_CODE, CF_STRETCHES))
+        return 0;
+    if (begin_codes(d) == 0 && cfu_slots(&d->unpacker, addr, s) == 0)
+        return 1;
+    d->problem = d->unpacker.problem;
+    return -1;
 }
 
 int cf_decoder_spread(struct cf_decoder *d, const uint64_t *values, unsigned width, void *out)
@@ -262,7 +286,7 @@ int cf_decoder_spread(struct cf_decoder *d, const uint64_t *values, unsigned wid
 static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned width)
 {
     struct cf_packed *p = &d->packed[i];
-    if (begin_packed(d, i, width) < 0)
+    if (begin_packed(d, i, width) < 0 || begin_rows(d) < 0)
         return problem(d, d->unpacker.problem);
     if (p->row > d->at)
         return problem(d, "rows were asked for anew");

@@ -13,12 +13,6 @@ enum { SLACK = 64 };
 
 /* ---- rows that come in stretches: cf_unpack_stretches.c ---- */
 
-struct cf_stretch {
-    uint32_t group;       /* its first group of rows */
-    uint16_t rows, slots; /* how many */
-    int64_t time;         /* that it takes */
-};
-
 /* The stretches of a frame, and which of them came. Of their rows each group is whole. */
 struct cf_stretches_read {
     struct cf_bytes memory; /* holds stretch, kind, step and place */
@@ -93,9 +87,13 @@ bool cfu_widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned w
 
 /* ---- cf_unpack_stretches.c ---- */
 
-/* The codes of the rows by CF_STRETCHES, as cfu_codes(); then their times and addresses, all that
-   the frame has: room for SLACK bytes must be behind them. */
+/* What stretches a frame of CF_STRETCHES has, and which come; then the codes of its rows, as
+   cfu_codes(), their times and addresses, all that the frame has: room for SLACK bytes must be
+   behind them. */
 int cfu_stretches(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
+void cfu_stretch_codes(struct unpacker *u);
+/* What addresses are made of, without operations and sizes. */
+int cfu_slots(struct unpacker *u, const struct cf_coded *c, struct cf_stretched *s) CF_MUST_CHECK;
 int cfu_clock(struct unpacker *u, const struct cf_coded *c, uint64_t *out) CF_MUST_CHECK;
 int cfu_addresses(struct unpacker *u, const struct cf_coded *c, uint64_t *out) CF_MUST_CHECK;
 

@@ -7,7 +7,7 @@
  */
 #include "cf_unpack.h"
 
-enum { GROUP = 4 };
+enum { GROUP = CF_STRETCHED_GROUP };
 
 typedef uint64_t group64 __attribute__((vector_size(8 * GROUP)));
 typedef uint16_t group16 __attribute__((vector_size(2 * GROUP)));
@@ -15,7 +15,7 @@ typedef uint16_t group16 __attribute__((vector_size(2 * GROUP)));
 /* How the addresses of a group of rows are made. */
 struct addresses {
     uint64_t delta[GROUP], mask[GROUP]; /* mask 0: no slot */
-    uint16_t slot[GROUP];               /* where it stands, bytes */
+    uint32_t slot[GROUP];               /* where it stands, bytes */
 };
 
 static uint16_t load16(const uint8_t *p)
@@ -72,29 +72,33 @@ static int take_stretches(struct unpacker *u, const uint8_t *at)
     return row == all ? 0 : cfu_fail(u, "rows of stretches do not fit");
 }
 
-/* The kind of each row; with it all that may be wrong with the tokens is found. */
-static int take_rows(struct unpacker *u)
+static int check_tokens(struct unpacker *u)
 {
     struct cf_stretches_read *t = &u->stretches;
-    uint16_t *code = u->code;
-    size_t left = u->rows;
+    size_t rows = 0;
     t->slots = 0;
     for (size_t i = 0; i < t->tokens; i++) {
         const uint32_t token = load16(t->token + 2 * i);
         if (token >= t->stretches)
             return cfu_fail(u, "stretch is not known");
-        const struct cf_stretch *s = &t->stretch[token];
+        rows += t->stretch[token].rows;
+        t->slots += t->stretch[token].slots;
+    }
+    return rows == u->rows ? 0 : cfu_fail(u, "stretches do not fit the rows");
+}
+
+void cfu_stretch_codes(struct unpacker *u)
+{
+    const struct cf_stretches_read *t = &u->stretches;
+    uint16_t *code = u->code;
+    for (size_t i = 0; i < t->tokens; i++) {
+        const struct cf_stretch *s = &t->stretch[load16(t->token + 2 * i)];
         const uint16_t *kind = group_of(t->kind, s);
-        if (s->rows > left)
-            return cfu_fail(u, "stretches do not fit the rows");
         memcpy(code, kind, 2 * GROUP);
         for (size_t k = GROUP; k < s->rows; k += GROUP)
             memcpy(code + k, kind + k, 2 * GROUP);
         code += s->rows;
-        left -= s->rows;
-        t->slots += s->slots;
     }
-    return left ? cfu_fail(u, "stretches do not fit the rows") : 0;
 }
 
 int cfu_stretches(struct unpacker *u, size_t rows, const struct cf_coded *c)
@@ -121,7 +125,7 @@ int cfu_stretches(struct unpacker *u, size_t rows, const struct cf_coded *c)
     u->code = u->kind + kinds;
     for (uint32_t k = 0; k < u->codes; k++)
         u->kind[k] = (uint16_t)k;
-    return take_stretches(u, in.at) < 0 ? -1 : take_rows(u);
+    return take_stretches(u, in.at) < 0 ? -1 : check_tokens(u);
 }
 
 static void put_times(struct cf_stretches_read *t, uint64_t now, uint64_t *out)
@@ -195,21 +199,43 @@ static void take_deltas(struct cf_stretches_read *t, const uint8_t *at)
             g->delta[lane] = cf_load64(at);
             if (place[k] != CF_STRETCH_NO_SLOT) {
                 g->mask[lane] = CF_STRETCH_ADDRESS;
-                g->slot[lane] = (uint16_t)(CF_STRETCH_SLOT * place[k]);
+                g->slot[lane] = (uint32_t)CF_STRETCH_SLOT * place[k];
             }
         }
     }
 }
 
+int cfu_slots(struct unpacker *u, const struct cf_coded *c, struct cf_stretched *s)
+{
+    const struct cf_stretches_read *t = &u->stretches;
+    const size_t deltas = 8 * (size_t)t->rows, bytes = CF_STRETCH_SLOT * t->slots;
+    if (c->bytes != deltas + bytes)
+        return cfu_fail(u, "length of the addresses is wrong");
+    *s = (struct cf_stretched){.rows = (uint32_t)u->rows,
+                               .kinds = u->kinds,
+                               .stretches = t->stretches,
+                               .groups = t->groups,
+                               .stretch = t->stretch,
+                               .kind = t->kind,
+                               .place = t->place,
+                               .delta = c->data,
+                               .tokens = t->tokens,
+                               .token = t->token,
+                               .slot = c->data + deltas,
+                               .slot_bytes = bytes};
+    return 0;
+}
+
 int cfu_addresses(struct unpacker *u, const struct cf_coded *c, uint64_t *out)
 {
     struct cf_stretches_read *t = &u->stretches;
-    const size_t deltas = 8 * (size_t)t->rows, bytes = CF_STRETCH_SLOT * t->slots,
-                 most = CF_STRETCH_SLOT * (size_t)t->longest + 8; /* what a stretch may read */
-    const uint8_t *slots = c->data + deltas, *const end = slots + bytes;
+    const size_t most = CF_STRETCH_SLOT * (size_t)t->longest + 8; /* what a stretch may read */
+    struct cf_stretched s;
+    if (cfu_slots(u, c, &s) < 0)
+        return -1;
+    const size_t bytes = s.slot_bytes;
+    const uint8_t *slots = s.slot, *const end = slots + bytes;
     size_t token = 0;
-    if (c->bytes != deltas + bytes)
-        return cfu_fail(u, "length of the addresses is wrong");
     if (cfu_room(u, &t->addresses, t->groups * sizeof(struct addresses)) < 0)
         return -1;
     take_deltas(t, c->data);

@@ -183,7 +183,6 @@ enum cf_fit cf_reader_fit(const struct cf_reader *r);
 
 /* The input that the last frame came from: a file's name or "standard input". */
 const char *cf_reader_file(const struct cf_reader *r);
-
 /* The input for messages: a file's name, "standard input" or, of several, "the inputs". */
 const char *cf_reader_input(const struct cf_reader *r);
 
@@ -256,7 +255,6 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame);
 
 /* Text of a string id, "" for 0 and for an id that the stream has not defined. */
 const char *cf_reader_text(const struct cf_reader *r, uint32_t id);
-
 /* Largest id that cf_reader_unify() has given so far. */
 uint32_t cf_reader_strings(const struct cf_reader *r);
 
@@ -340,7 +338,9 @@ int cf_frame_kinds(const struct cf_frame *f, struct cf_row_kinds *k);
    that is a problem of the reader. */
 const uint16_t *cf_frame_codes(const struct cf_frame *f, uint32_t *codes);
 const void *cf_values_of_codes(const struct cf_frame *f, unsigned column);
-/* Whether a frame states one value for all rows of a column; of strings it is the stream's id. */
+/* Whether a frame has a column; and whether it states one value for all rows of it, of strings the
+   stream's id. */
+int cf_frame_has(const struct cf_frame *f, unsigned column);
 int cf_frame_constant(const struct cf_frame *f, unsigned column, uint64_t *value);
 /* Adds or replaces a column of such a frame by one value a kind, which goes out as such where the
    frame does. As cf_frame_set(); the reader gives no values of the column. */

@@ -70,7 +70,7 @@ struct cf_reader {
 
     struct want *want;
     size_t wants, want_room;
-    int want_all, unify, ranged, pieces, defer, partials, no_samples, no_parts;
+    int want_all, unify, ranged, pieces, defer, stretches, partials, no_samples, no_parts;
     uint64_t from, to;
     uint64_t span_from, span_to; /* bytes of the file; to 0: all */
     void (*idle)(void *);

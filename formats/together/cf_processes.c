@@ -70,18 +70,10 @@ static int firsts(const uint32_t *tid, const uint32_t *pid, uint32_t rows)
     return pid && (!tid || !memcmp(tid, pid, rows * sizeof *tid));
 }
 
-static int has(const struct cf_frame *f, unsigned column)
-{
-    for (unsigned i = 0; i < f->columns; i++)
-        if (f->column[i].id == column)
-            return 1;
-    return 0;
-}
-
 void cf_pids_check(unsigned *pids, const struct cf_tool *t, const struct cf_frame *f)
 {
     if (f->table == CF_ACCESS && f->rows)
-        cf_pids_join(pids, t, has(f, CF_PID));
+        cf_pids_join(pids, t, cf_frame_has(f, CF_PID));
 }
 
 void cf_pids_join(unsigned *pids, const struct cf_tool *t, int known)
@@ -102,7 +94,7 @@ static void check_threads(struct cf_turns *turns, const struct cf_tool *t, const
     if (turns->one)
         return;
     if (f->table == CF_ACCESS)
-        turns->lacks |= f->rows && !has(f, CF_TID) && !has(f, CF_CPU);
+        turns->lacks |= f->rows && !cf_frame_has(f, CF_TID) && !cf_frame_has(f, CF_CPU);
     else if (f->table == CF_TASK || f->table == CF_SWITCH) {
         turns->told = 1;
         turns->threads = turns->threads || of_threads(f);

@@ -378,6 +378,7 @@ void cf_hierarchy_free(struct cf_hierarchy *h)
     if (h->apart)
         cf_runs_free(h->apart->both);
     free(h->apart);
+    cfh_free_stretches(h->stretches);
     if (h->runs[1] != h->runs[0])
         cf_runs_free(h->runs[1]);
     cf_runs_free(h->runs[0]);

@@ -19,6 +19,7 @@
 
 #include "formats/machine/cf_machine.h"
 #include "filters/engine/rows/runs.h"
+#include "formats/stream/cf_stretched.h"
 
 struct cf_hierarchy;
 
@@ -86,6 +87,14 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
 int cf_hierarchy_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
                       const uint32_t *size, uint32_t rows, const uint8_t *core,
                       const uint64_t *space, uint8_t *hit);
+
+/* Whether the model takes accesses in stretches, as long as one core runs. */
+int cf_hierarchy_likes_stretches(const struct cf_hierarchy *h);
+
+/* The accesses of a frame, as rows to cf_hierarchy_run(), but the level of each is not said: 1, or
+   0 where nothing was done, since rows must be given. -1 as there. */
+int cf_hierarchy_stretches(struct cf_hierarchy *h, const struct cf_stretched *s, unsigned core,
+                           uint64_t space);
 
 /* Adds up what level `level` (index into the machine's levels) counted so far. */
 void cf_hierarchy_count(const struct cf_hierarchy *h, unsigned level,

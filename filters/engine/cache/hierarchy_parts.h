@@ -121,6 +121,7 @@ struct cf_hierarchy {
     struct cf_cache_list in[CF_MAX_LEVELS], out, merged;
 
     struct cf_chunk *chunk; /* whose first levels these are, see hierarchy_chunk.h; else NULL */
+    struct cfh_stretches *stretches; /* NULL: none came */
 };
 
 /* In lists behind the first level, on the run that missed there: what follows from it depends on
@@ -191,6 +192,11 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
    NULL goes to the list of the next. */
 int cfh_pipeline_level(struct cf_hierarchy *h, int level, const struct cf_cache_list *l,
                        const uint8_t *op, uint8_t *hit, struct cf_cache_list *more);
+/* From rows of a list to those that it is of. */
+void cfh_from_rows(uint32_t *row, uint32_t count, const uint32_t *of);
+/* Counts what begins on a second or later line of its access. */
+void cfh_count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op);
+void cfh_free_stretches(struct cfh_stretches *s);
 /* Whether the pipeline serves the machine: no level acts on one before it. */
 int cfh_is_simple(const struct cf_hierarchy *h);
 /* The core at hand; a second one makes caches coherent. */

@@ -31,7 +31,7 @@ static uint64_t count_rows(struct cf_hierarchy *h, const uint8_t *op, uint32_t f
     return n[CF_FLUSH];
 }
 
-static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
+void cfh_count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
 {
     const uint64_t parts = 0x0101010101010101u * CF_RUN_PART;
 
@@ -73,7 +73,7 @@ static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t
 {
     while (from < to) {
         from = cf_runs_fill(r, addr, op, size, from, to, space);
-        count_parts(h, r, op);
+        cfh_count_parts(h, r, op);
         if (code == SERIAL)
             h->serial(h, r, op, core, hit);
         else if (cfh_pipeline(h, r, NULL, op, core, hit) != 0)
@@ -82,7 +82,7 @@ static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t
     return 0;
 }
 
-static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
+void cfh_from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
 {
     for (uint32_t i = 0; i < count; i++)
         row[i] = of[row[i]];
@@ -146,7 +146,7 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
             r->done = 0;
             return 0;
         }
-        from_rows(r->row, r->count, a->row[kind]);
+        cfh_from_rows(r->row, r->count, a->row[kind]);
         for (uint32_t i = 0; kind == KIND_FETCH && i < r->count; i++)
             r->flags[i] |= CF_RUN_FETCH;
     }
@@ -197,7 +197,7 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
             continue;
         }
         for (unsigned kind = 0; kind < KINDS; kind++)
-            count_parts(h, a->runs[kind], op);
+            cfh_count_parts(h, a->runs[kind], op);
         if (code == SERIAL)
             h->serial(h, merge_kinds(a), op, core, hit);
         else if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
