@@ -185,7 +185,7 @@ CF_SIMD_CODE(cfh_serial_code, cfh_serial);
    it saves, and where a prefetcher may act between them. `space` by kind. */
 CF_SIMD_CODE(cfh_serial_rows_code, cfh_serial_rows);
 /* The same for data and fetches apart, where they go to different first levels; else `data` holds
-   both, and fetches are NULL. -1 without memory, or where a chunk is refused. */
+   both, and fetches are NULL; hit may be NULL. -1 without memory, or where a chunk is refused. */
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit);
 /* One level behind the first: what follows from its events is appended to `more`, or where that is

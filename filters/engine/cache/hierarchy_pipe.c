@@ -42,10 +42,11 @@ struct run_of_level {
 };
 
 /* Events of a level that allocates and writes back: only what missed has consequences. For misses
-   `from` to `end`; where `listed` is 0 the next is memory, for which counts are enough. */
+   `from` to `end`; where `listed` is 0 the next is memory, for which counts are enough; `told`: with `hit`. */
 static inline __attribute__((always_inline)) void
 emit_some(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r, const uint8_t *op,
-          uint8_t *hit, struct cf_cache_list *to, uint32_t from, uint32_t end, const int listed)
+          uint8_t *hit, struct cf_cache_list *to, uint32_t from, uint32_t end, const int listed,
+          const int told)
 {
     const int next = t->onward;
     const uint8_t given_back = cfh_given_back(r->extra);
@@ -85,7 +86,8 @@ emit_some(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r, 
             n += (uint32_t)dirty;
         }
         /* a batch before may have had another line of the row, which was served later */
-        hit[at] = (f & CF_CACHE_POSTED) || hit[at] > behind ? hit[at] : behind;
+        if (told)
+            hit[at] = (f & CF_CACHE_POSTED) || hit[at] > behind ? hit[at] : behind;
     }
     to->count = n;
     t->n.evictions += evictions;
@@ -102,9 +104,11 @@ static void emit_misses(struct cf_hierarchy *h, struct tier *t, const struct run
     for (uint32_t from = 0, end; from < r->misses; from = end) {
         end = r->misses - from > MOST_COUNTED ? from + MOST_COUNTED : r->misses;
         if (t->onward == MEMORY)
-            emit_some(h, t, r, op, hit, to, from, end, 0);
+            emit_some(h, t, r, op, hit, to, from, end, 0, hit != NULL);
+        else if (hit)
+            emit_some(h, t, r, op, hit, to, from, end, 1, 1);
         else
-            emit_some(h, t, r, op, hit, to, from, end, 1);
+            emit_some(h, t, r, op, hit, to, from, end, 1, 0);
     }
 }
 
@@ -131,7 +135,7 @@ static void emit_all(struct tier *t, const struct run_of_level *r, const uint8_t
                 t->n.write_misses++;
             else
                 t->missed[class_of_op(op, at)]++;
-            if (!posted && hit[at] < r->behind)
+            if (!posted && hit && hit[at] < r->behind)
                 hit[at] = r->behind;
             if ((!store || allocate) && !(f & CF_CACHE_WHOLE)) {
                 to->line[n] = r->line[i] >> r->extra;

@@ -50,8 +50,8 @@ struct cfh_stretches {
     uint32_t groups_used;
 
     /* what came, by its rows in the frame: */
-    uint8_t *op, *hit;
-    size_t op_room, hit_room;
+    uint8_t *op;
+    size_t op_room;
     uint8_t *tail; /* the last slots, with bytes behind them that may be read */
     size_t tail_room;
     uint32_t data; /* accesses that wait in h->apart; runs of fetches do in its runs */
@@ -66,7 +66,6 @@ void cfh_free_stretches(struct cfh_stretches *s)
     free(s->ops);
     cf_cache_list_free(&s->fetches);
     free(s->op);
-    free(s->hit);
     free(s->tail);
     free(s);
 }
@@ -219,8 +218,7 @@ static int take_stretches(struct cf_hierarchy *h, const struct cf_stretched *in,
     if (cf_array_room(&s->stretch, &s->stretches, in->stretches, sizeof *s->stretch) != 0 ||
         cf_array_room(&s->group, &s->groups, in->groups, sizeof *s->group) != 0 ||
         cf_array_cleared(&s->ops, &s->all_ops, ops, 1) != 0 ||
-        cf_array_cleared(&s->op, &s->op_room, rows, 1) != 0 ||
-        cf_array_cleared(&s->hit, &s->hit_room, rows, 1) != 0)
+        cf_array_cleared(&s->op, &s->op_room, rows, 1) != 0)
         return -1;
     s->groups_used = s->fetches.count = 0;
     for (uint32_t i = 0; i < in->stretches; i++) {
@@ -254,7 +252,7 @@ static int flush(struct cf_hierarchy *h, unsigned core, uint64_t space)
         until = from < s->data ? row[from] : UINT32_MAX;
         for (fetches.count = 0; fetches.count < left && fetches.row[fetches.count] < until;)
             fetches.count++;
-        if (cfh_pipeline(h, data, &fetches, s->op, core, s->hit) != 0)
+        if (cfh_pipeline(h, data, &fetches, s->op, core, NULL) != 0)
             return -1;
         fetches.line += fetches.count;
         fetches.row += fetches.count;
