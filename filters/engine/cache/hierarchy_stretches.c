@@ -37,7 +37,7 @@ struct stretch {
     uint32_t group, run, op; /* the first of its groups, runs and operations */
     uint16_t data, runs;     /* how many */
     uint16_t rows, slot_bytes;
-    uint8_t moves;      /* its one row is a fetch with a slot, in the group */
+    uint16_t moves;     /* its one row is a fetch with a slot, in the group: most lines; else 0 */
     uint64_t counts[2]; /* of loads and, in the upper half, stores; of fetches and prefetches */
 };
 
@@ -158,7 +158,7 @@ static int take_fetch(struct cf_hierarchy *h, struct stretch *to, uint64_t delta
     if (place != CF_STRETCH_NO_SLOT) {
         put_data(s, to, delta, place, CF_IFETCH, size, row);
         to->data = 0;
-        to->moves = 1;
+        to->moves = (uint16_t)most;
         return 1;
     }
     if (cf_cache_list_room(l, l->count + most) != 0)
@@ -344,7 +344,8 @@ static int come(struct cf_hierarchy *h, const struct cf_stretched *in, struct pl
 
         if (p->end - p->slot < t->slot_bytes + 8)
             break;
-        if (s->data + t->data > FULL + LONGEST - GROUP || fetches->count + t->runs > FULL + LONGEST)
+        if (s->data + t->data > FULL + LONGEST - GROUP ||
+            fetches->count + t->runs + t->moves > FULL + LONGEST)
             if (flush(h, core, space) != 0)
                 return -1;
         do {
