@@ -301,7 +301,10 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 
         if (t->stopping)
             return 0;
-        if (t->out.room == 0) {
+        if (t->out.room == 0) { /* those of one turn may go as stretches by now */
+            if (cf_decode_stretches(t))
+                return put_stretches(t, s->time + done, s->addr + done, s->hint + done,
+                                     staged - done);
             if (open_place(t) != 0)
                 return -1;
             continue;

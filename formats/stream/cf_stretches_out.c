@@ -6,9 +6,8 @@
 #include "cf_writer.h"
 #include "formats/codec/cf_pack.h"
 
-/* Where threads take turns after so few rows, frames of them all are better made of rows: so many
-   turns long, until that is tried anew. */
-enum { FEW_ROWS = 2048, RESTS = 256 };
+/* Where threads take turns after fewer rows, frames of them all are better made of rows. */
+enum { FEW_ROWS = 2048 };
 
 static uint8_t *put(uint8_t *at, const void *from, size_t bytes)
 {
@@ -95,6 +94,17 @@ int cf_writer_stretched(struct cf_writer *w)
     return r;
 }
 
+/* Accesses of the segment so far. */
+static uint64_t rows_so_far(const struct cf_writer *w, const struct cfw_stretches *b)
+{
+    uint64_t rows = w->total[CF_ACCESS] + b->s.rows;
+
+    for (unsigned i = 0; i < w->batches; i++)
+        if (w->batch[i] && w->batch[i]->table == CF_ACCESS)
+            rows += w->batch[i]->rows;
+    return rows;
+}
+
 struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_values *constants,
                                          unsigned count)
 {
@@ -115,17 +125,17 @@ struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_va
                b->constant[i].values == constants[i].values &&
                b->constant[i].constant == constants[i].constant;
     if (!same) {
-        if (b->s.rows && b->s.rows < FEW_ROWS)
-            b->rests = RESTS;
+        b->short_turn = b->constants && rows_so_far(w, b) - b->turn_from < FEW_ROWS;
         if (cf_writer_stretched(w) != 0)
             return NULL;
+        b->turn_from = rows_so_far(w, b);
         memcpy(b->constant, constants, count * sizeof *constants);
         b->constants = count;
     }
-    if (b->rests) {
-        b->rests--;
+    /* after a short turn the next one has to become long first */
+    if (b->short_turn && rows_so_far(w, b) - b->turn_from < FEW_ROWS)
         return NULL;
-    }
+    b->short_turn = 0;
     for (unsigned i = 0; i < w->batches; i++)
         if (w->batch[i] && w->batch[i]->table == CF_ACCESS && w->batch[i]->rows &&
             cfw_flush_for(w, CF_ACCESS) != 0)

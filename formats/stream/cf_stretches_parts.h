@@ -24,7 +24,8 @@ struct cfw_stretches {
     struct cf_stretches s;       /* first */
     uint8_t *tokens, *slot_room; /* they stand in these, behind room for what goes before */
     int no_memory;
-    unsigned rests;                            /* turns that are still written as rows */
+    int short_turn;                            /* the one before this */
+    uint64_t turn_from;                        /* accesses before this one */
     struct cf_values constant[CF_MAX_COLUMNS]; /* the columns beside time and address */
     unsigned constants;
 

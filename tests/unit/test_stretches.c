@@ -20,7 +20,7 @@ static struct row {
     uint64_t time, addr;
     uint32_t hint, tid;
 } row[MOST];
-static uint32_t rows, other, missed;
+static uint32_t rows, other, missed, turns, wrong_turns;
 
 static uint64_t state = 88172645463325252;
 
@@ -66,19 +66,68 @@ static void put_down(uint64_t time, uint64_t addr, uint32_t hint, uint32_t tid)
     rows++;
 }
 
+static uint8_t op_of(uint32_t hint)
+{
+    return hint % 3 ? CF_LOAD : CF_STORE;
+}
+
+static uint32_t size_of(uint32_t hint)
+{
+    return 1u << hint % 4;
+}
+
+static uint64_t pc_of(uint32_t hint)
+{
+    return 0x400000 + 3 * (uint64_t)hint;
+}
+
+/* A turn of a thread, or the rest of one. After a turn of few rows, it has to take as many rows
+   first as make it a long one. */
 static struct cf_stretches *open_for(struct cf_writer *w, uint32_t tid)
 {
+    enum { AT_ONCE = 64, FEW = 2048 };
+    static uint64_t time, addr[AT_ONCE], times[AT_ONCE], pc[AT_ONCE];
+    static uint32_t hint[AT_ONCE], size[AT_ONCE], turn_tid, turn_from;
+    static uint8_t op[AT_ONCE];
+    static int after_few;
     const struct cf_values same[] = {{CF_PID, NULL, 7},
                                      {CF_TID, NULL, tid},
                                      {CF_OP, CF_BY_KIND, 0},
                                      {CF_SIZE, CF_BY_KIND, 0},
-                                     {CF_PC, CF_BY_KIND, 0}};
-    struct cf_stretches *s = NULL;
+                                     {CF_PC, CF_BY_KIND, 0}},
+                           each[] = {{CF_PID, NULL, 7},  {CF_TID, NULL, tid}, {CF_OP, op, 0},
+                                     {CF_SIZE, size, 0}, {CF_PC, pc, 0},      {CF_TIME, times, 0},
+                                     {CF_ADDR, addr, 0}};
+    const uint32_t before = rows;
+    struct cf_stretches *s;
 
-    for (unsigned i = 0; !s && i < 1000; i++) /* after few rows it says no some times */
-        s = cf_writer_stretches(w, same, 5);
+    if (turn_tid != tid) {
+        after_few = turn_tid && before - turn_from < FEW;
+        turn_from = before;
+        turn_tid = tid;
+    }
+    time = rows && row[rows - 1].time > time ? row[rows - 1].time : time;
+    while (!(s = cf_writer_stretches(w, same, 5)) && rows - before <= FEW) {
+        for (unsigned i = 0; i < AT_ONCE; i++) {
+            times[i] = ++time;
+            addr[i] = below(UINT64_C(1) << 48);
+            hint[i] = 1 + (uint32_t)below(HINTS);
+            op[i] = op_of(hint[i]);
+            size[i] = size_of(hint[i]);
+            pc[i] = pc_of(hint[i]);
+            put_down(times[i], addr[i], hint[i], tid);
+        }
+        if (cf_writer_rows(w, CF_ACCESS, AT_ONCE, each, 7, hint) != 0)
+            abort();
+    }
     if (!s)
         abort();
+    turns += after_few;
+    wrong_turns += after_few ? rows - turn_from < FEW : rows != before;
+    after_few = 0;
+    while (s->clock < time && cf_stretches_wait(s, time) != 0)
+        if (cf_writer_stretched(w) != 0)
+            abort();
     return s;
 }
 
@@ -184,18 +233,18 @@ static void write_all(const char *path)
     if (!w || cf_writer_header(w, &header))
         abort();
     for (uint32_t k = 1; k <= HINTS; k++)
-        if (cf_writer_kind(w, k, 0x400000 + 3 * k, k % 3 ? CF_LOAD : CF_STORE, 1u << k % 4, 0))
+        if (cf_writer_kind(w, k, pc_of(k), op_of(k), size_of(k), 0))
             abort();
     make_shapes();
     s = open_for(w, tid);
     while (rows < MOST - 2000) {
         const unsigned what = (unsigned)below(2000);
 
-        if (what == 0)
+        if (what < 5)
             s = open_for(w, tid = 7 + (uint32_t)below(3));
-        else if (what == 1)
+        else if (what == 5)
             take_back(w, s, tid);
-        else if (what == 2)
+        else if (what == 6)
             reach(w, s, tid);
         else if (what < 50) {
             const uint64_t time = s->clock + below(3), addr = below(UINT64_C(1) << 48);
@@ -210,6 +259,9 @@ static void write_all(const char *path)
         abort();
     piped_end();
     ok(!other, "%u rows that are taken back are others than those that came", other);
+    ok(turns && !wrong_turns,
+       "%u turns after short ones; %u turns became stretches too early or late", turns,
+       wrong_turns);
     ok(!missed, "%u times an access to what is watched was not seen", missed);
 }
 
@@ -237,8 +289,7 @@ static void read_all(char *path, int pieces)
             const uint32_t k = row[at].hint;
 
             wrong += time[i] != row[at].time || addr[i] != row[at].addr || tid[i] != row[at].tid ||
-                     pc[i] != 0x400000 + 3 * (uint64_t)k || size[i] != 1u << k % 4 ||
-                     op[i] != (k % 3 ? CF_LOAD : CF_STORE);
+                     pc[i] != pc_of(k) || size[i] != size_of(k) || op[i] != op_of(k);
         }
     }
     ok(!cf_reader_problem(r), "%s", cf_reader_problem(r) ? cf_reader_problem(r) : "no damage");
