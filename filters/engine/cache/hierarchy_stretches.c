@@ -20,6 +20,7 @@ enum {
     WORD = 8,                /* operations that are moved at once */
     FULL = BATCH / 4 * 3,    /* data accesses, or runs of fetches, that are a batch: */
     LONGEST = BATCH / 4 - 8, /* one more stretch may have so many of each */
+    MOST_RUNS = 1 << 18,     /* of the fetches of all stretches */
 };
 
 typedef uint64_t group64 __attribute__((vector_size(8 * GROUP)));
@@ -27,17 +28,17 @@ typedef uint32_t group32 __attribute__((vector_size(4 * GROUP)));
 
 /* Accesses to data, and which rows of the stretch they are. */
 struct group {
-    group64 delta, mask; /* mask 0: no slot */
-    group32 size, row;
+    uint64_t delta[GROUP], mask[GROUP]; /* mask 0: no slot */
+    uint32_t size[GROUP], row[GROUP];
     uint16_t slot[GROUP]; /* where it stands, bytes */
     uint8_t op[GROUP];
 };
 
 struct stretch {
     uint32_t group, run, op; /* the first of its groups, runs and operations */
-    uint16_t data, runs;     /* how many */
+    uint16_t data, runs;     /* how many; runs at most, of one that moves */
     uint16_t rows, slot_bytes;
-    uint16_t moves;     /* its one row is a fetch with a slot, in the group: most lines; else 0 */
+    uint8_t moves;      /* its one row is a fetch with a slot, in the group */
     uint64_t counts[2]; /* of loads and, in the upper half, stores; of fetches and prefetches */
 };
 
@@ -153,12 +154,13 @@ static int take_fetch(struct cf_hierarchy *h, struct stretch *to, uint64_t delta
     /* where it has a slot, it may touch one line more */
     const uint64_t most = lines.last - lines.first + 2, room = (uint64_t)LONGEST - to->runs;
 
-    if (most > room || (place != CF_STRETCH_NO_SLOT && to->rows > 1))
+    if (most > room || l->count + most > MOST_RUNS || (place != CF_STRETCH_NO_SLOT && to->rows > 1))
         return 0;
     if (place != CF_STRETCH_NO_SLOT) {
         put_data(s, to, delta, place, CF_IFETCH, size, row);
         to->data = 0;
-        to->moves = (uint16_t)most;
+        to->runs = (uint16_t)most;
+        to->moves = 1;
         return 1;
     }
     if (cf_cache_list_room(l, l->count + most) != 0)
@@ -274,9 +276,12 @@ struct place {
 static inline void put_addresses(uint64_t *to, const struct group *g, const uint8_t *slots)
 {
     group64 v = {load64(slots + g->slot[0]), load64(slots + g->slot[1]), load64(slots + g->slot[2]),
-                 load64(slots + g->slot[3])};
+                 load64(slots + g->slot[3])},
+            mask, delta;
 
-    v = ((v & g->mask) + g->delta) & CF_STRETCH_ADDRESS;
+    memcpy(&mask, g->mask, sizeof mask);
+    memcpy(&delta, g->delta, sizeof delta);
+    v = ((v & mask) + delta) & CF_STRETCH_ADDRESS;
     memcpy(to, &v, sizeof v);
 }
 
@@ -288,10 +293,12 @@ static inline void put_groups(struct apart *a, const struct cfh_stretches *s,
     uint32_t n = s->data;
 
     for (unsigned k = 0; k < t->data; k += GROUP, n += GROUP, g++) {
-        const group32 row = g->row + p->row;
+        group32 row;
 
+        memcpy(&row, g->row, sizeof row);
+        row += p->row;
         put_addresses(a->addr[KIND_DATA] + n, g, p->slot);
-        memcpy(a->size[KIND_DATA] + n, &g->size, sizeof g->size);
+        memcpy(a->size[KIND_DATA] + n, g->size, sizeof g->size);
         memcpy(a->row[KIND_DATA] + n, &row, sizeof row);
         memcpy(a->op[KIND_DATA] + n, g->op, sizeof g->op);
     }
@@ -344,8 +351,7 @@ static int come(struct cf_hierarchy *h, const struct cf_stretched *in, struct pl
 
         if (p->end - p->slot < t->slot_bytes + 8)
             break;
-        if (s->data + t->data > FULL + LONGEST - GROUP ||
-            fetches->count + t->runs + t->moves > FULL + LONGEST)
+        if (s->data + t->data > FULL + LONGEST - GROUP || fetches->count + t->runs > FULL + LONGEST)
             if (flush(h, core, space) != 0)
                 return -1;
         do {
@@ -353,9 +359,10 @@ static int come(struct cf_hierarchy *h, const struct cf_stretched *in, struct pl
             k += WORD;
         } while (k < t->rows);
         put_groups(h->apart, s, t, p);
-        put_runs(fetches, &s->fetches, t, p->row);
         if (__builtin_expect(t->moves, 0))
             counts[1] += put_moving(h, t, p, space);
+        else
+            put_runs(fetches, &s->fetches, t, p->row);
         counts[0] += t->counts[0];
         counts[1] += t->counts[1];
         s->data += t->data;
