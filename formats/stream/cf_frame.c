@@ -510,7 +510,7 @@ int cf_frame_stretched(const struct cf_frame *f, struct cf_stretched *s)
     const void *op, *size;
 
     if (result < 0)
-        cfr_not_decoded(f->reader, CF_CODE);
+        cfr_not_decoded(f->reader, CF_ADDR);
     if (result <= 0)
         return result;
     if (!of_kinds(f, CF_OP, s->kinds, &op) || !of_kinds(f, CF_SIZE, s->kinds, &size))
