@@ -1359,3 +1359,132 @@ END
     run -3 --separate-stderr bash -c "cf-cache -q -m m.yaml -j 2 --summary '$ROOT/samples/sort.cf' >/dev/full"
     has "No space left" "$stderr"
 }
+
+# recorded: traces of a program with threads and of one with children as a pipe has them, threads.cf and
+# children.cf, and the same rows as packed files, threads.packed.cf and children.packed.cf.
+recorded() {
+    local p
+    gcc -O1 -pthread -x c -o threads - <<'END'
+#include <pthread.h>
+static int a[1 << 16];
+static volatile long sum[3];
+static void *work(void *arg)
+{
+    const long k = (long)arg;
+    for (int i = 0; i < 1 << 14; i++)
+        sum[k] += a[i * (k + 1) * 17 & 0xffff]++;
+    return 0;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (long k = 0; k < 3; k++)
+        pthread_create(&t[k], 0, work, (void *)k);
+    for (int k = 0; k < 3; k++)
+        pthread_join(t[k], 0);
+    return 0;
+}
+END
+    gcc -O1 -x c -o children - <<'END'
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char b[1 << 20];
+int main(void)
+{
+    for (int k = 0; k < 3; k++)
+        if (!fork()) {
+            long sum = 0;
+            memset(b + (k << 16), k + 1, 100000);
+            for (int i = 0; i < 1 << 14; i++)
+                sum += b[i * 67 & 0xfffff];
+            _exit(sum == 3);
+        }
+    while (wait(0) > 0)
+        ;
+    return 0;
+}
+END
+    for p in threads children; do
+        cf-capture trace -i -q -- ./$p | cat >$p.cf
+        cf-cat -q -o $p.packed.cf $p.cf
+        grep -qx 'codec 20' <(kept_stream holds $p.cf)
+        ! grep -qx 'codec 20' <(kept_stream holds $p.packed.cf) || fail "stretches in a packed file"
+    done
+}
+
+@test "a pipe of accesses in stretches: as the same rows of a packed file" {
+    local f m cores
+    recorded
+    cp "$ROOT/tests/golden/streams/0.1-pipe-stretches.cf" golden.cf
+    cf-cat -q -o golden.packed.cf golden.cf
+    levels 64 'name: L1I, kind: instruction, size: 2KiB, ways: 2' 'name: L1D, kind: data, size: 2KiB, ways: 4' \
+        'name: L2, size: 64KiB, ways: 8, shared_by: 4'
+    mv m.yaml split.yaml
+    levels 32 'name: L1D, kind: data, size: 1KiB, ways: 2, write: through, policy: random' \
+        'name: L1I, kind: instruction, size: 1KiB, ways: 1' 'name: L2, size: 8KiB, ways: 4, line_size: 64'
+    mv m.yaml through.yaml
+    levels 64 'name: L1I, kind: instruction, size: 2KiB, ways: 2' 'name: L1D, kind: data, size: 2KiB, ways: 4' \
+        'name: L2, size: 8KiB, ways: 8, inclusion: inclusive'
+    mv m.yaml inclusive.yaml
+    levels 64 'name: L1, size: 2KiB, ways: 2' 'name: L2, size: 64KiB, ways: 8'
+    mv m.yaml unified.yaml
+    levels 64 'name: L1D, kind: data, size: 2KiB, ways: 2'
+    mv m.yaml data.yaml
+    for f in threads children golden; do
+        for m in split through inclusive unified data; do
+            for cores in "--cores 1" "--cores 2" "--cores 4" "--cores 1 --prefetch stride"; do
+                # shellcheck disable=SC2086 # options
+                cf-cache -q -m ./$m.yaml $cores --summary <$f.cf >stretches.csv 2>stretches.txt
+                # shellcheck disable=SC2086
+                cf-cache -q -m ./$m.yaml $cores --summary <$f.packed.cf >rows.csv 2>rows.txt
+                cmp stretches.csv rows.csv || fail "$f.cf: $m $cores"
+                cmp stretches.txt rows.txt
+            done
+        done
+        # the same by one that adds the column
+        cf-cache -q -m ./split.yaml --cores 1 --summary=beside.csv <$f.cf >/dev/null
+        cf-cache -q -m ./split.yaml --cores 1 --summary <$f.cf | cmp - beside.csv
+        cf-cache -q -m ./split.yaml --cores 1 --summary --partial <$f.cf >p.cf
+        cf-cache -q -m ./split.yaml --cores 1 --summary p.cf | cmp - beside.csv
+    done
+    # several inputs, in stretches and not
+    cf-cache -q -m ./split.yaml --cores 1 --summary threads.cf children.packed.cf children.cf >one.csv
+    cf-cache -q -m ./split.yaml --cores 1 --summary threads.packed.cf children.cf children.packed.cf | cmp - one.csv
+    cf-capture trace -i -q -- ./threads | tee live.cf | cf-cache -q -m ./split.yaml --cores 1 --summary >live.csv
+    cf-cat -q -o live.packed.cf live.cf
+    cf-cache -q -m ./split.yaml --cores 1 --summary live.packed.cf | cmp - live.csv
+}
+
+@test "a pipe of accesses in stretches that is damaged: one message, and what could be read" {
+    local f d bytes
+    recorded
+    levels 64 'name: L1I, kind: instruction, size: 2KiB, ways: 2' 'name: L1D, kind: data, size: 2KiB, ways: 4' \
+        'name: L2, size: 64KiB, ways: 8'
+    for f in threads children; do
+        bytes=$(stat -c %s $f.cf)
+        # a number of a stretch that there is not, behind checksums that hold
+        kept_stream token $f.cf >token.cf
+        # and bytes that checksums show
+        cp $f.cf bytes.cf
+        printf '\377\377\377' | dd of=bytes.cf bs=1 seek=$((bytes / 2)) conv=notrunc 2>dd.txt
+        head -c $((bytes / 2)) $f.cf >cut.cf
+        for d in token bytes cut; do
+            run -1 --separate-stderr cf-cache -q -m m.yaml --cores 1 --summary - <$d.cf
+            printf '%s\n' "$output" >stretches.csv
+            ((${#stderr_lines[@]} == 1)) || fail "$d: $stderr"
+            case $d in
+            token) has "column addr: stretch is not known" "$stderr" ;;
+            bytes) has "checksum does not hold" "$stderr" ;;
+            cut) has "cut off in a frame of table access" "$stderr" ;;
+            esac
+            run -1 cf-cat -q -o rows.cf $d.cf
+            run -1 --separate-stderr cf-cache -q -m m.yaml --cores 1 --summary rows.cf
+            printf '%s\n' "$output" | cmp - stretches.csv
+            # less than the whole, and not nothing
+            cf-cache -q -m m.yaml --cores 1 --summary $f.cf >s.csv
+            (($(total line_accesses L1I) > $(cp stretches.csv s.csv && total line_accesses L1I)))
+            (($(total line_accesses L1I) > 10000))
+        done
+    done
+}

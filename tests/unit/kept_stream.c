@@ -9,6 +9,7 @@
  *   holds FILE...    the tables, columns and codecs that stand in the files, found without the
  *                    library's reader
  *   newer FILE       the stream as one that holds a codec of the future
+ *   token FILE       the stream with a token in its second frame of stretches that numbers none
  *   known            those that this version knows
  */
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static int sum_file(char *file)
 
 /* ---- what stands in a file ---- */
 
-static uint8_t bytes[1 << 21];
+static uint8_t bytes[1 << 24];
 
 static size_t load(const char *path)
 {
@@ -127,6 +128,38 @@ static int newer(const char *path)
             }
     reseal(bytes, size);
     return !found || fwrite(bytes, 1, size, stdout) != size;
+}
+
+/* The data of a frame's column of this codec, and its length; NULL where it has none. */
+static uint8_t *column_of(uint8_t *frame, unsigned codec, size_t *length)
+{
+    const size_t columns = frame[10] | frame[11] << 8;
+    uint8_t *data = frame + RESEAL_FRAME + columns * RESEAL_COLUMN;
+
+    for (const uint8_t *d = frame + RESEAL_FRAME;
+         d < frame + RESEAL_FRAME + columns * RESEAL_COLUMN; d += RESEAL_COLUMN) {
+        *length = reseal_u32(d + 4);
+        if (d[3] == codec)
+            return data;
+        data += (*length + 7) & ~(size_t)7;
+    }
+    return NULL;
+}
+
+static int wrong_token(const char *path)
+{
+    const size_t size = load(path);
+    unsigned found = 0;
+    size_t length;
+
+    for (size_t at = 0, n; found < 2 && (n = reseal_size(bytes + at, size - at)) != 0; at += n) {
+        uint8_t *data = bytes[at] == 'C' ? column_of(bytes + at, CF_STRETCHES, &length) : NULL;
+
+        if (data && ++found == 2)
+            memset(data + length - 2, 0xff, 2);
+    }
+    reseal(bytes, size);
+    return found < 2 || fwrite(bytes, 1, size, stdout) != size;
 }
 
 #define ID(id, n, ...) n,
@@ -404,9 +437,12 @@ int main(int argc, char **argv)
     }
     if (argc == 3 && !strcmp(argv[1], "newer"))
         return newer(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "token"))
+        return wrong_token(argv[2]);
     if (argc == 2 && !strcmp(argv[1], "known"))
         return known();
     fprintf(stderr,
-            "kept_stream make DIRECTORY | sums [FILE] | holds FILE... | newer FILE | known\n");
+            "kept_stream make DIRECTORY | sums [FILE] | holds FILE... | newer FILE | token FILE | "
+            "known\n");
     return 2;
 }
