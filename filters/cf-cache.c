@@ -6,8 +6,9 @@
  * In: any stream whose accesses have addr; op, size, pid, tid and cpu are used where they are, and
  * with --pool region and page. Out: the same with the column, or CSV (--summary). Memory: the tags
  * of the modelled caches, at most 16 bytes a line (see hierarchy.h), a few tens of bytes a thread,
- * one column of one frame, with frames what frames.h says, and with --jobs what
- * filters/parts/cache/jobs.c says; processes that share sets take as much each.
+ * one column of one frame, with a summary alone of accesses in stretches at most 25 MB, with frames
+ * what frames.h says, and with --jobs what filters/parts/cache/jobs.c says; processes that share
+ * sets take as much each.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1447,6 +1447,14 @@ END
         cf-cache -q -m ./split.yaml --cores 1 --summary <$f.cf | cmp - beside.csv
         cf-cache -q -m ./split.yaml --cores 1 --summary --partial <$f.cf >p.cf
         cf-cache -q -m ./split.yaml --cores 1 --summary p.cf | cmp - beside.csv
+        # what rows are taken for
+        for cores in 1 2; do
+            cf-cache -q -m ./split.yaml --cores 1 --summary --set-part $cores/2 <$f.cf >p.$cores.cf
+        done
+        cf-cache -q -m ./split.yaml --cores 1 --summary p.1.cf p.2.cf | cmp - beside.csv
+        cf-cache -q -m ./split.yaml --cores 1 --summary -j 2 <$f.cf | cmp - beside.csv
+        cf-cache -q -m ./split.yaml --cores 1 --frames random --summary <$f.cf >stretches.csv
+        cf-cache -q -m ./split.yaml --cores 1 --frames random --summary $f.packed.cf | cmp - stretches.csv
     done
     # several inputs, in stretches and not
     cf-cache -q -m ./split.yaml --cores 1 --summary threads.cf children.packed.cf children.cf >one.csv

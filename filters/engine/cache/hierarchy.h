@@ -9,7 +9,9 @@
  * What each of these means is defined in hierarchy_serial_simd.c, by the code that does it.
  *
  * Memory: that of the caches (at most 16 bytes a line, see cache.h), with a prefetcher 16 bytes a
- * line more, and 2 MB for batches. Nothing grows with the trace.
+ * line more, and 2 MB for batches. Accesses in stretches take up to 25 MB more, by the largest
+ * frame: 40 bytes a stretch that it has and 112 for four rows of one, 13 a line of their fetches,
+ * and 2 a row of the frame. Nothing grows with the trace.
  */
 #ifndef CF_HIERARCHY_H
 #define CF_HIERARCHY_H

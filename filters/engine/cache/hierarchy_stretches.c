@@ -73,7 +73,7 @@ void cfh_free_stretches(struct cfh_stretches *s)
 
 int cf_hierarchy_likes_stretches(const struct cf_hierarchy *h)
 {
-    return h->pipeline && h->split && h->apart && !h->watched && !h->ahead && !h->chunk;
+    return h->apart && !h->watched;
 }
 
 static uint64_t load64(const uint8_t *p)
@@ -390,7 +390,6 @@ int cf_hierarchy_stretches(struct cf_hierarchy *h, const struct cf_stretched *in
         return taken;
     cfh_take_core(h, core);
     h->apart->runs[KIND_FETCH]->count = 0;
-    h->stretches->data = 0;
     if (come(h, in, &p, core, space, counts) != 0)
         return -1;
     rest = (size_t)(p.end - p.slot);
