@@ -131,6 +131,21 @@ int cfr_column_at(const struct cf_frame *f, unsigned column)
     return -1;
 }
 
+int cf_frame_has(const struct cf_frame *f, unsigned column)
+{
+    return cfr_column_at(f, column) >= 0;
+}
+
+int cf_frame_constant(const struct cf_frame *f, unsigned column, uint64_t *value)
+{
+    const int i = cfr_column_at(f, column);
+
+    if (i < 0 || !f->column[i].wire || f->column[i].codec != CF_CONST)
+        return 0;
+    *value = f->column[i].base;
+    return 1;
+}
+
 const void *cf_frame_decode(const struct cf_frame *f, unsigned i, size_t *blob_bytes)
 {
     const struct cf_reader *r = f->reader;

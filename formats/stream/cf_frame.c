@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "cf_reader.h"
-#include "cf_stretched.h"
 
 size_t cfr_check_head(const uint8_t *p, size_t have, const char **why)
 {
@@ -311,21 +310,13 @@ static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
     return 0;
 }
 
-/* Whether a frame is of stretches that the program takes as they are. */
-static int whole_stretches(const struct cf_frame *f)
-{
-    const int code = f->reader->stretches ? cfr_column_at(f, CF_CODE) : -1;
-
-    return code >= 0 && f->column[code].codec == CF_STRETCHES && f->table == CF_ACCESS;
-}
-
 int cfr_decode(struct cf_reader *r)
 {
     uint8_t wanted[CF_MAX_COLUMNS];
 
     if (find_wanted(r, wanted) != 0)
         return -1;
-    return r->frame.table == CF_ACCESS && (r->defer || whole_stretches(&r->frame))
+    return r->frame.table == CF_ACCESS && (r->defer || cfr_whole_stretches(&r->frame))
                ? 0
                : decode(r, wanted);
 }
@@ -366,7 +357,7 @@ int cfr_in_pieces(const struct cf_frame *f)
             blobs |= f->column[i].type == CF_BLOB;
         }
     return r->pieces && wanted && packed && !blobs && f->rows > cfr_piece_rows(r) &&
-           !whole_stretches(f);
+           !cfr_whole_stretches(f);
 }
 
 const void *cf_values(const struct cf_frame *f, unsigned column)
@@ -409,21 +400,6 @@ const void *cf_values_of_codes(const struct cf_frame *f, unsigned column)
     const int i = cfr_column_at(f, column);
 
     return can_decode(f, i) ? values_of_codes(f->reader, (unsigned)i) : NULL;
-}
-
-int cf_frame_has(const struct cf_frame *f, unsigned column)
-{
-    return cfr_column_at(f, column) >= 0;
-}
-
-int cf_frame_constant(const struct cf_frame *f, unsigned column, uint64_t *value)
-{
-    const int i = cfr_column_at(f, column);
-
-    if (i < 0 || !f->column[i].wire || f->column[i].codec != CF_CONST)
-        return 0;
-    *value = f->column[i].base;
-    return 1;
 }
 
 static const void *typed(const struct cf_frame *f, unsigned column, unsigned a, unsigned b)
@@ -479,45 +455,6 @@ int cf_frame_kinds(const struct cf_frame *f, struct cf_row_kinds *k)
     if (result < 0)
         cfr_not_decoded(f->reader, CF_PC);
     return result > 0;
-}
-
-/* What a column says of each kind, NULL where the frame lacks it: 1, or 0 where it stands once a
-   row, or cannot be given. */
-static int of_kinds(const struct cf_frame *f, unsigned column, uint32_t kinds, const void **values)
-{
-    const int i = cfr_column_at(f, column);
-    const unsigned width = (unsigned)cf_type_width(cf_column_type(column));
-    struct cf_bytes *const made = i < 0 ? NULL : &f->reader->made[i];
-
-    *values = i < 0 ? NULL : cf_values_of_codes(f, column);
-    if (i < 0 || *values)
-        return 1;
-    if (!can_decode(f, i) || f->column[i].codec != CF_CONST)
-        return 0;
-    made->used = 0;
-    if (cf_bytes_room(made, (size_t)kinds * width) != 0) {
-        cfr_refuse(f->reader, ENOMEM);
-        return 0;
-    }
-    cf_fill(made->data, width, kinds, f->column[i].base);
-    *values = made->data;
-    return 1;
-}
-
-int cf_frame_stretched(const struct cf_frame *f, struct cf_stretched *s)
-{
-    const int result = f->table == CF_ACCESS ? cf_decoder_stretched(f->reader->decoder, s) : 0;
-    const void *op, *size;
-
-    if (result < 0)
-        cfr_not_decoded(f->reader, CF_ADDR);
-    if (result <= 0)
-        return result;
-    if (!of_kinds(f, CF_OP, s->kinds, &op) || !of_kinds(f, CF_SIZE, s->kinds, &size))
-        return 0;
-    s->op = op;
-    s->size = size;
-    return 1;
 }
 
 int cf_frame_set_of_kind(struct cf_frame *f, unsigned column, const uint64_t *values)

@@ -117,11 +117,6 @@ void cf_reader_defer(struct cf_reader *r)
     r->defer = 1;
 }
 
-void cf_reader_stretches(struct cf_reader *r)
-{
-    r->stretches = 1;
-}
-
 void cf_reader_pieces(struct cf_reader *r)
 {
     r->pieces = 1;

@@ -210,6 +210,10 @@ static inline uint32_t cfr_piece_rows(const struct cf_reader *r)
 /* Whether a frame goes out in pieces: it is unpacked row by row, so that they save memory. */
 int cfr_in_pieces(const struct cf_frame *f);
 
+/* cf_stretched.c */
+/* Whether a frame is of stretches that the program takes as they are. */
+int cfr_whole_stretches(const struct cf_frame *f);
+
 /* As messages call a file; one name is standard input that is opened once more. */
 static inline const char *cfr_name(const char *file)
 {

@@ -42,7 +42,8 @@ struct run_of_level {
 };
 
 /* Events of a level that allocates and writes back: only what missed has consequences. For misses
-   `from` to `end`; where `listed` is 0 the next is memory, for which counts are enough; `told`: with `hit`. */
+   `from` to `end`; where `listed` is 0 the next is memory, for which counts are enough; where
+   `told` is 0 nobody asks which level served a row. */
 static inline __attribute__((always_inline)) void
 emit_some(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r, const uint8_t *op,
           uint8_t *hit, struct cf_cache_list *to, uint32_t from, uint32_t end, const int listed,
