@@ -108,7 +108,7 @@ LIBPICTURE := $(B)/lib/libpicture.a
 LIBSHARED  := $(B)/lib/libshared.a
 LIBCAPTURE := $(B)/lib/libcapture.a
 
-HEADERS    := formats/stream/cf.h formats/stream/cf_columns.h
+HEADERS    := $(addprefix formats/stream/,cf.h cf_columns.h cf_stretched.h)
 MACHINES   := $(wildcard formats/machines/*.yaml)
 MAN        := $(sort $(wildcard */*.[1457] */*/*.[1457]))
 UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))

@@ -11,6 +11,10 @@
 
 #include "cf.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     CF_STRETCHED_GROUP = 4,
     CF_STRETCH_SLOT = 6,         /* bytes, which hold an address */
@@ -50,5 +54,9 @@ void cf_reader_stretches(struct cf_reader *r);
    once a row, -1 where it is damaged, which is then noted. What it gives is good until the next
    frame. */
 int cf_frame_stretched(const struct cf_frame *f, struct cf_stretched *s) CF_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Accesses in stretches that a model takes and those that it does not, of which rows must then be
- * given: after these it is as before. Batches that are filled up to each place, and slots at the end
- * of their memory.
+ * given: after these it is as before. Batches that are filled up to each place, and slots at the
+ * end of their memory.
  */
 #include "cpus.h"
 #include "stretched_pair.h"

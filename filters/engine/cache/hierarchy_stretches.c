@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Accesses that come in stretches (cf_stretched.h), for the pipeline (hierarchy_pipe.c) of a machine
- * whose first levels are split.
+ * Accesses that come in stretches (cf_stretched.h), for the pipeline (hierarchy_pipe.c) of a
+ * machine whose first levels are split.
  *
- * The fetches of a stretch have the same addresses whenever it comes, so their runs (runs.h) are made
- * once a frame, and one of the line fetched last goes on with that line's run. Of its other accesses
- * what is known is put down in groups, as they are then needed: without fetches between them, which
- * hierarchy_rows.c would have to take out of the rows again.
+ * The fetches of a stretch have the same addresses whenever it comes, so their runs (runs.h) are
+ * made once a frame, and one of the line fetched last goes on with that line's run. Of its other
+ * accesses what is known is put down in groups, as they are then needed: without fetches between
+ * them, which hierarchy_rows.c would have to take out of the rows again.
  */
 #include <stdlib.h>
 #include <string.h>
