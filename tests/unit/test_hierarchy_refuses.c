@@ -176,7 +176,9 @@ static void many_lines(void)
     if (!pair_new(&p, &s))
         abort();
     kind_size[LONG_FETCHES] = 64 * 1000;
-    for (unsigned more = 0; more < 2; more++) {
+    for (unsigned times = 0; times < 3; times++) {
+        const unsigned more = times == 2;
+
         frame_begin(KINDS);
         for (unsigned i = 0; i < MOST_RUNS / 1000 + more; i++)
             first = frame_stretch(&row, 1, 0, 1);

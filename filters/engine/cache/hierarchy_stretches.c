@@ -18,8 +18,8 @@
 enum {
     GROUP = CF_STRETCHED_GROUP,
     WORD = 8,                /* operations that are moved at once */
-    FULL = BATCH / 4 * 3,    /* data accesses, or runs of fetches, that are a batch: */
-    LONGEST = BATCH / 4 - 8, /* one more stretch may have so many of each */
+    LONGEST = BATCH / 4 - 8, /* data accesses, or lines of fetches, of a stretch */
+    MOST = BATCH - 8,        /* that wait: groups are whole */
     MOST_RUNS = 1 << 18,     /* of the fetches of all stretches */
 };
 
@@ -351,9 +351,9 @@ static int come(struct cf_hierarchy *h, const struct cf_stretched *in, struct pl
 
         if (p->end - p->slot < t->slot_bytes + 8)
             break;
-        if (s->data + t->data > FULL + LONGEST - GROUP || fetches->count + t->runs > FULL + LONGEST)
-            if (flush(h, core, space) != 0)
-                return -1;
+        if ((s->data + t->data > MOST || fetches->count + t->runs > MOST) &&
+            flush(h, core, space) != 0)
+            return -1;
         do {
             memcpy(s->op + p->row + k, s->ops + t->op + k, WORD);
             k += WORD;
