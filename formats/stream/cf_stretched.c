@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_stretched.c - frames that are taken as stretches. See cf_stretched.h.
+ * Frames of accesses in stretches for programs that take them as they are: handed out whole, and
+ * with what they say of each kind.
  */
 #include <errno.h>
 
 #include "cf_reader.h"
+#include "cf_stretched.h"
 
 void cf_reader_stretches(struct cf_reader *r)
 {
@@ -24,19 +26,20 @@ static int of_kinds(const struct cf_frame *f, unsigned column, uint32_t kinds, c
 {
     const int i = cfr_column_at(f, column);
     const unsigned width = (unsigned)cf_type_width(cf_column_type(column));
-    struct cf_bytes *const made = i < 0 ? NULL : &f->reader->made[i];
+    struct cf_bytes *made;
+    uint64_t value;
 
-    *values = i < 0 ? NULL : cf_values_of_codes(f, column);
+    *values = cf_values_of_codes(f, column);
     if (i < 0 || *values)
         return 1;
-    if (f->column[i].type != cf_column_type(column) || f->column[i].codec != CF_CONST)
+    if (!cf_frame_constant(f, column, &value))
         return 0;
-    made->used = 0;
+    made = &f->reader->made[i];
     if (cf_bytes_room(made, (size_t)kinds * width) != 0) {
         cfr_refuse(f->reader, ENOMEM);
         return 0;
     }
-    cf_fill(made->data, width, kinds, f->column[i].base);
+    cf_fill(made->data, width, kinds, value);
     *values = made->data;
     return 1;
 }

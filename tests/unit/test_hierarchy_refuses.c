@@ -210,6 +210,7 @@ static void full_batches(void)
         for (unsigned before = 3000; before < 4200; before += 1 + next(60), frames++) {
             static const unsigned kinds[] = {LOADS, FETCHES, LONG_FETCHES, STORES};
             struct cf_stretched f;
+            uint64_t slot;
             int one, next_one;
 
             frame_begin(KINDS);
@@ -223,8 +224,10 @@ static void full_batches(void)
                 one = frame_stretch(&(const struct frame_row){0, FETCHES, 0}, 1, 1, 1);
             next_one =
                 what == 2 ? frame_stretch(&moving, 1, 1, 1) : frame_stretch(row, LONGEST - 1, 0, 1);
-            for (unsigned k = 0; k < before; k++)
-                (void)frame_come(one, &(uint64_t){k % 2 ? 0x4000 : 64 * next(100)});
+            for (unsigned k = 0; k < before; k++) {
+                slot = k % 2 ? 0x4000 : 64 * next(100);
+                (void)frame_come(one, &slot);
+            }
             for (unsigned k = 0; k < 4; k++)
                 (void)frame_come(next_one, &(uint64_t){0x70000});
             frame_end(&f, kind_op, kind_size);

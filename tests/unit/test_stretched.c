@@ -259,11 +259,14 @@ static int same_stretches(const struct cf_stretched *a, const struct cf_stretche
 static void check(const struct cf_stretched *s, const struct column *op, const struct column *size,
                   int want, const uint8_t *all_ops, const uint32_t *all_sizes, const char *what)
 {
+    static const struct column none;
     const struct column columns[] = {code_column,
                                      {CF_TIME, CF_U64, CF_CLOCK, 5, NULL, 0},
                                      address_column,
-                                     op ? *op : *size,
-                                     op && size ? *size : (struct column){0}};
+                                     op     ? *op
+                                     : size ? *size
+                                            : none,
+                                     op && size ? *size : none};
     struct cf_stretched got;
     struct cf_frame *f;
     unsigned other = 0;
