@@ -1443,7 +1443,8 @@ END
             done
         done
         # the same by one that adds the column
-        cf-cache -q -m ./split.yaml --cores 1 --summary=beside.csv <$f.cf >/dev/null
+        cf-cache -q -m ./split.yaml --cores 1 --summary=beside.csv <$f.cf | cf-cat --csv --columns addr,hit >hit.csv
+        cf-cache -q -m ./split.yaml --cores 1 $f.packed.cf | cf-cat --csv --columns addr,hit | cmp - hit.csv
         cf-cache -q -m ./split.yaml --cores 1 --summary <$f.cf | cmp - beside.csv
         cf-cache -q -m ./split.yaml --cores 1 --summary --partial <$f.cf >p.cf
         cf-cache -q -m ./split.yaml --cores 1 --summary p.cf | cmp - beside.csv

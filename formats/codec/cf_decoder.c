@@ -99,7 +99,7 @@ void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *
     memset(d->values, 0, d->count * sizeof *d->values);
     memset(d->whole, 0, d->count * sizeof *d->whole);
     memset(d->begun, 0, d->count * sizeof *d->begun);
-    d->has_codes = d->codes_wait = d->has_near = d->unpacker.has_pcs = false;
+    d->has_codes = d->has_near = d->unpacker.has_pcs = false;
     d->frame++;
 }
 
