@@ -13,6 +13,7 @@
 # LEAD         time that BOMB runs before the two of table2         [100ms]
 # PAIRS2       pairs of snapshots of each mode of table2            [100]
 # PASSES2      how often BOMB reads its buffer there: longer than LEAD  [1000]
+# REPL_PASSES  how often REPL goes over its sets before the snapshot of fig13  [1]
 # RUNS         of each program and pair for the slowdowns           [5]
 # OWN, OTHER   processors that a program and one beside it run on   [0, 1]
 # THREE        those of fig11                                       [0-2]
@@ -22,6 +23,7 @@ SYNTH_SNAP ?= 2ms
 LEAD       ?= 100ms
 PAIRS2     ?= 100
 PASSES2    ?= 1000
+REPL_PASSES ?= 1
 RUNS       ?= 5
 OWN        ?= 0
 OTHER      ?= 1
@@ -109,7 +111,7 @@ $(OUT)/slowdown.csv: $(INPUTS) $(OUT)/bomb
 
 # REPL stops itself where a snapshot is due, which is transparent: after a flush nothing is left.
 $(OUT)/rounds-%.cf: $(OUT)/repl
-	$(shoot) -t -r -e stop -c $(OWN) -- $(program) $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS) 1 $(ours)
+	$(shoot) -t -r -e stop -c $(OWN) -- $(program) $* $(REPL_SETS) $(REPL_PASSES) $(WAY_BYTES) $(WAYS) 1 $(ours)
 
 # Whether REPL's lines were in one set each, and the sets others each time.
 shaped = cf-cat -q --csv --table snapshot --columns sets,ways $< | awk -F, 'NR == 2 && ($(WAY_BYTES) % (64 * $$1) || $(REPL_SETS) > $$1 || $$2 != $(WAYS)) { \
