@@ -81,6 +81,11 @@ rows() {
     passed board kernel-log
 }
 
+@test "programs stand still at each snapshot, however long a look at them takes" {
+    passed board made
+    run ! grep -a 'did not stop' "$G/board.console"
+}
+
 @test "breakpoints of data are tried, found to stop, and each write is a snapshot" {
     passed board breakpoints
 }

@@ -468,9 +468,8 @@ static unsigned count_moving(const struct cf_observed *t)
    before it stood. So the last search is one that began when all stood. */
 unsigned cf_observed_stop(struct cf_observed *t)
 {
-    const uint64_t until = now_us() + STOP_MS * 1000;
-    /* We may have a higher priority than a task on our CPU that has yet to see its signal. */
-    const struct timespec pause = {.tv_nsec = POLL_US * 1000};
+    uint64_t began = now_us(), took;
+    const uint64_t until = began + STOP_MS * 1000;
     unsigned moving, moved;
 
     for (size_t i = 0; i < t->count; i++) /* those known from the last time, at once */
@@ -483,9 +482,13 @@ unsigned cf_observed_stop(struct cf_observed *t)
                 cf_observed_signal(&t->observed[i], SIGSTOP);
         moved = count_moving(t);
         moving += moved;
+        /* We may have a higher priority than a task on our CPU that has yet to see its signal: it
+           gets as much of the CPU as we took to look. */
+        took = now_us() - began;
         if (moving)
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    } while (moving && now_us() < until);
+            usleep((useconds_t)(took > POLL_US ? took : POLL_US));
+        began = now_us();
+    } while (moving && began < until);
     return moving;
 }
 
