@@ -1457,6 +1457,19 @@ END
         cf-cache -q -m ./split.yaml --cores 1 --frames random --summary <$f.cf >stretches.csv
         cf-cache -q -m ./split.yaml --cores 1 --frames random --summary $f.packed.cf | cmp - stretches.csv
     done
+    # stretches beside columns that stand once a row, which no capture writes
+    for f in threads children; do
+        kept_stream raw $f.cf pid pid >raw.cf
+        cf-cat -q -o raw.packed.cf raw.cf
+        cf-cache -q -m ./split.yaml --cores 1 --summary <raw.cf >stretches.csv
+        cf-cache -q -m ./split.yaml --cores 1 --summary raw.packed.cf | cmp - stretches.csv
+        cf-cache -q -m ./split.yaml --cores 1 --summary $f.cf | cmp -s - stretches.csv && fail 'the same'
+        kept_stream raw $f.cf tid phys >raw.cf
+        cf-cat -q -o raw.packed.cf raw.cf
+        cf-cache -q -m ./split.yaml --cores 1 --physical --summary <raw.cf >stretches.csv
+        cf-cache -q -m ./split.yaml --cores 1 --physical --summary raw.packed.cf | cmp - stretches.csv
+        cf-cache -q -m ./split.yaml --cores 1 --summary $f.cf | cmp -s - stretches.csv && fail 'the same'
+    done
     # several inputs, in stretches and not
     cf-cache -q -m ./split.yaml --cores 1 --summary threads.cf children.packed.cf children.cf >one.csv
     cf-cache -q -m ./split.yaml --cores 1 --summary threads.packed.cf children.cf children.packed.cf | cmp - one.csv

@@ -10,6 +10,8 @@
  *                    library's reader
  *   newer FILE       the stream as one that holds a codec of the future
  *   token FILE       the stream with a token in its second frame of stretches that numbers none
+ *   raw FILE A B     the stream whose accesses, some in stretches, have a column B of a number a row
+ *                    instead of the column A
  *   known            those that this version knows
  */
 #include <inttypes.h>
@@ -160,6 +162,53 @@ static int wrong_token(const char *path)
     }
     reseal(bytes, size);
     return found < 2 || fwrite(bytes, 1, size, stdout) != size;
+}
+
+/* Writes a frame with a number a row instead of the column at `d`; its length. */
+static size_t write_raw(uint8_t *frame, size_t n, uint8_t *d, unsigned to)
+{
+    const uint32_t rows = reseal_u32(frame + 12);
+    const size_t width = cf_type_width(cf_column_type(to)), more = (rows * width + 7) & ~(size_t)7;
+    const size_t old = (reseal_u32(d + 4) + 7) & ~(size_t)7, bytes_now = n + more - old;
+    uint8_t *whole = calloc(1, n + more);
+    size_t before = RESEAL_FRAME + RESEAL_COLUMN * (size_t)(frame[10] | frame[11] << 8);
+
+    for (const uint8_t *c = frame + RESEAL_FRAME; c < d; c += RESEAL_COLUMN)
+        before += (reseal_u32(c + 4) + 7) & ~(size_t)7;
+    memcpy(d, (const uint8_t[]){(uint8_t)to, (uint8_t)(to >> 8), cf_column_type(to), CF_RAW}, 4);
+    memcpy(d + 4, &(uint32_t){(uint32_t)(rows * width)}, 4);
+    memset(d + 8, 0, 8);
+    memcpy(frame + 4, &(uint32_t){(uint32_t)bytes_now}, 4);
+    memcpy(whole, frame, before);
+    for (uint32_t i = 0; i < rows; i++)
+        whole[before + i * width] = (uint8_t)(i / 500 % 3 * 64);
+    memcpy(whole + before + more, frame + before + old, n - before - old);
+    reseal_one(whole, bytes_now);
+    n = fwrite(whole, 1, bytes_now, stdout);
+    free(whole);
+    return n;
+}
+
+static int raw(const char *path, unsigned from, unsigned to)
+{
+    const size_t size = load(path);
+    size_t written = 0, length;
+    unsigned found = 0;
+
+    for (size_t at = 0, n; (n = reseal_size(bytes + at, size - at)) != 0; at += n) {
+        uint8_t *frame = bytes + at, *d = frame + RESEAL_FRAME;
+        const int is = frame[0] == 'C' && frame[8] == CF_ACCESS;
+
+        while (is && (d[0] | d[1] << 8) != (int)from)
+            d += RESEAL_COLUMN;
+        found += is && column_of(frame, CF_STRETCHES, &length);
+        if (at + n == size) { /* the trailer states the length */
+            reseal_put64(frame + n - 24, written + n);
+            reseal_one(frame, n);
+        }
+        written += is ? write_raw(frame, n, d, to) : fwrite(frame, 1, n, stdout);
+    }
+    return !found;
 }
 
 #define ID(id, n, ...) n,
@@ -439,10 +488,12 @@ int main(int argc, char **argv)
         return newer(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "token"))
         return wrong_token(argv[2]);
+    if (argc == 5 && !strcmp(argv[1], "raw"))
+        return raw(argv[2], cf_column_find(argv[3]), cf_column_find(argv[4]));
     if (argc == 2 && !strcmp(argv[1], "known"))
         return known();
     fprintf(stderr,
             "kept_stream make DIRECTORY | sums [FILE] | holds FILE... | newer FILE | token FILE | "
-            "known\n");
+            "raw FILE A B | known\n");
     return 2;
 }
