@@ -4,7 +4,9 @@
  * again it puts one line of each page that a process has in memory into the tags (tagram.h), where
  * it takes a way of its set at random. Processes that began before it are left out.
  *
- *     occupy SETS WAYS
+ *     occupy SETS WAYS PAUSE
+ *
+ * Between two rounds it pauses for so many milliseconds, which leave the processor to what is observed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +20,6 @@
 #include "tests/guest/tagram.h"
 
 enum { PAGE = 4096, LINE = 64, BATCH = 512 };
-enum { PAUSE = 20000 }; /* in microseconds, which leave the processor to what is observed */
 enum { PRIORITY = 90 }; /* over every program: lines of one must come before it has ended */
 
 static uint32_t sets, ways;
@@ -97,8 +98,8 @@ int main(int argc, char **argv)
     const int tags = open("/dev/tagram", O_WRONLY);
     const struct sched_param first = {.sched_priority = PRIORITY};
 
-    sets = argc == 3 ? (uint32_t)atoi(argv[1]) : 0;
-    ways = argc == 3 ? (uint32_t)atoi(argv[2]) : 0;
+    sets = argc == 4 ? (uint32_t)atoi(argv[1]) : 0;
+    ways = argc == 4 ? (uint32_t)atoi(argv[2]) : 0;
     cached = sets * ways <= 1 << 16 ? calloc(sets * ways, sizeof *cached) : NULL;
     if (tags < 0 || !cached || !sets || !ways || sched_setscheduler(0, SCHED_FIFO, &first) != 0)
         return 1;
@@ -112,6 +113,6 @@ int main(int argc, char **argv)
         if (!d || write_tags(tags) != 0)
             return 1;
         closedir(d);
-        usleep(PAUSE);
+        usleep((useconds_t)atoi(argv[3]) * 1000);
     }
 }
