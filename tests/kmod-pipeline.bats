@@ -37,9 +37,7 @@ setup_file() {
     local times='SYNTH_SNAP=5ms SNAP=20ms LEAD=10ms' pause=20 unlooked settings
     # each byte of freed memory the kernel looks at in kmod-x86, too; here that is a third of the time
     unlooked=$(few 'page_poison=0 slub_debug=-' '')
-    # a kernel that looks for errors is many times as slow, and the module's buffer no larger: by the guest's clock,
-    # which counts instructions, so that nothing there depends on how busy this computer is. With it, QEMU 7.2 does
-    # not start a second processor.
+    # a kernel that looks for errors is many times as slow, and the module's buffer no larger
     [[ ${CF_GUEST_RELEASE-} != debug ]] || { times='SYNTH_SNAP=200ms SNAP=200ms LEAD=100ms' pause=50 unlooked=; }
     # here and in the guest, or the pipeline refuses what was made here; a way is as large as 128 sets make it
     # SYNTH runs for several times as long as occupy pauses, and REPL for longer than once
@@ -48,6 +46,8 @@ setup_file() {
         REPL_SETS=128 REPL_TIMES=2 REPL_PASSES=1000'
     settings=$(tr -s ' \n' ' ' <<<"$settings $times")
     pipeline_files
+    # -icount: the guest's clock counts instructions, so that nothing there depends on how busy this computer is; QEMU 7.2
+    # starts no second processor with it
     sed "s|SETTINGS|$settings|; s|PAUSE|$pause|" <<'END' | guest_boot amd64 board -smp 1 -m 512 -icount shift=1,sleep=off -append "$unlooked"
 insmod /cacheflow.ko backend=model model_sets=128 size=16777216
 insmod /tagram.ko
