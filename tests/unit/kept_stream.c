@@ -10,8 +10,8 @@
  *                    library's reader
  *   newer FILE       the stream as one that holds a codec of the future
  *   token FILE       the stream with a token in its second frame of stretches that numbers none
- *   raw FILE A B     the stream whose accesses, some in stretches, have a column B of a number a row
- *                    instead of the column A
+ *   raw FILE A B     the stream whose accesses, some in stretches, have a column B, a number a row,
+ *                    instead of column A
  *   known            those that this version knows
  */
 #include <inttypes.h>
