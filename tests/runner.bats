@@ -272,6 +272,7 @@ test: \"two\" { sleep 600; }"
     # of each way one is enough, and of no way none
     mkdir -p tree/tests
     ln -s "$ROOT"/{formats,samples} tree/
+    ln -s "$ROOT/tests/golden" tree/tests/
     sed "s/\[sets\]=.*/[sets]='{NULL},{\"--lines=none\",NULL}'/; s/\[csv\]=.*/[csv]='{NULL},{\"--table=line\",NULL}'/
         s/\[mrc\]=.*/[mrc]='{\"--by=set\",NULL}'/" "$ROOT/tests/run-long" >tree/tests/run-long
     run -1 bash tree/tests/run-long -b "$B" inputs:sets inputs:csv inputs:mrc
