@@ -6,7 +6,8 @@
  *
  *     occupy SETS WAYS PAUSE
  *
- * Between two rounds it pauses for so many milliseconds, which leave the processor to what is observed.
+ * Between two rounds it pauses for so many milliseconds, which leave the processor to what is observed;
+ * while nobody has the device of cacheflow.ko open, it does nothing else.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -93,6 +94,18 @@ static int write_tags(int tags)
     return write(tags, &content, sizeof content.head + n * sizeof content.line[0]) < 0;
 }
 
+static int is_observed(void)
+{
+    FILE *users = fopen("/sys/module/cacheflow/refcnt", "r");
+    int count = 0;
+
+    if (users && fscanf(users, "%d", &count) != 1)
+        count = 0;
+    if (users)
+        fclose(users);
+    return count > 0;
+}
+
 int main(int argc, char **argv)
 {
     const int tags = open("/dev/tagram", O_WRONLY);
@@ -103,16 +116,18 @@ int main(int argc, char **argv)
     cached = sets * ways <= 1 << 16 ? calloc(sets * ways, sizeof *cached) : NULL;
     if (tags < 0 || !cached || !sets || !ways || sched_setscheduler(0, SCHED_FIFO, &first) != 0)
         return 1;
-    for (;;) {
-        DIR *d = opendir("/proc");
+    for (;; usleep((useconds_t)atoi(argv[3]) * 1000)) {
         const struct dirent *e;
+        DIR *d;
 
+        if (!is_observed())
+            continue;
+        d = opendir("/proc");
         while (d && (e = readdir(d)) != NULL)
             if (isdigit((unsigned char)e->d_name[0]) && atoi(e->d_name) > getpid())
                 put_process(atoi(e->d_name));
         if (!d || write_tags(tags) != 0)
             return 1;
         closedir(d);
-        usleep((useconds_t)atoi(argv[3]) * 1000);
     }
 }
