@@ -6,8 +6,8 @@
  *
  *     occupy SETS WAYS PAUSE
  *
- * Between two rounds it pauses for so many milliseconds, which leave the processor to what is observed;
- * while nobody has the device of cacheflow.ko open, it does nothing else.
+ * Between two rounds it pauses for so many milliseconds, which leave the processor to what is
+ * observed; while nobody has the device of cacheflow.ko open, it does nothing else.
  */
 #include <ctype.h>
 #include <dirent.h>
