@@ -91,7 +91,7 @@ PROGRAMS := $(FILTERS) $(CAPTURES)
 parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin% $(1)/shim_%) $(1)/test/%,$(wildcard $(1)/*.c $(1)/*/*.c))
 
 # What is installed as libcf, and what its own programs need beside.
-LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stream/*.c)
+LIBCF_SOURCES      := $(wildcard $(addprefix formats/,$(addsuffix /*.c,base cpu files codec stream)))
 LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c formats/together/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
@@ -175,7 +175,7 @@ $(call say,LD,$@)
 $(Q)mkdir -p $(@D)
 $(Q)$(link) -o $@.new $(filter %.o %.a,$^) $(LIBS_$(@F)) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 endef
-# Sources named _simd.c or _simd512.c are compiled for the processors of formats/base/cf_cpu.h.
+# Sources named _simd.c or _simd512.c are compiled for the processors of formats/cpu/cf_cpu.h.
 ARCH      := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 SIMD      := base $(if $(filter x86_64,$(ARCH)),avx2)
 SIMD512   := $(SIMD) $(if $(filter x86_64,$(ARCH)),avx512)

@@ -20,7 +20,7 @@
 #include "capture/base/cf_resolved.h"
 #include "capture/qemu/reader.h"
 #include "capture/qemu/target.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =

@@ -24,7 +24,7 @@
 #include "capture/base/cf_resolved.h"
 #include "capture/trace/missing.h"
 #include "capture/trace/reader.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =

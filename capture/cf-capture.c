@@ -27,7 +27,7 @@
 #include "capture/base/cf_command.h"
 #include "capture/base/cf_elf.h"
 #include "formats/base/cf_text.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
 static const char usage[] =

@@ -184,7 +184,7 @@ END
 }
 
 @test "objects of each rule are the same wherever the tree is unpacked, by a link too" {
-    local f objects=(formats/base/cf_text formats/base/cf_cpu)
+    local f objects=(formats/base/cf_text formats/cpu/cf_cpu)
     objects=("${objects[@]/#/build/obj/}")
     for f in alloc/shim_rules trace/tool_plan qemu/plugin_maps; do
         [[ -f $ROOT/capture/$f.c ]] || fail "$f.c is gone"

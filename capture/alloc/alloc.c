@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 #include "parts.h"
 
 #define MEMORY "cf-alloc" /* its name */

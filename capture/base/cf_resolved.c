@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "capture/base/cf_resolved.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 
 static void become(const struct cf_resolved *r, const struct cf_tool *t, const char *path,
                    const char *output, int input)

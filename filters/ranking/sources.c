@@ -14,7 +14,7 @@
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 #include "filters/engine/rows/counts.h"
-#include "formats/base/cf_path.h"
+#include "formats/files/cf_path.h"
 #include "formats/base/cf_strings.h"
 
 enum { WARNINGS = 10, ENOUGH = 2 /* last components of a path that say which file it is */ };

@@ -15,7 +15,7 @@
 #include <zstd_errors.h>
 
 #include "cf_codec.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 #include "formats/base/cf_memory.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "formats/base/cf_memory.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 #include "cf_machine_parts.h"
 
 int cfm_fail(const struct report *to, size_t line, const char *format, ...)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "cf_machine_parts.h"
-#include "formats/base/cf_cpu_name.h"
+#include "formats/cpu/cf_cpu_name.h"
 #include "formats/base/cf_number.h"
 
 #define MOST_BYTES (UINT64_C(1) << 46)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "formats/program/cf_chain.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 
 static const int ending[] = {SIGHUP, SIGINT, SIGTERM};
 enum { ENDING = sizeof ending / sizeof *ending };

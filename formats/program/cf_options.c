@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/base/cf_target.h"
+#include "formats/files/cf_target.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_options.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/base/cf_target.h"
+#include "formats/files/cf_target.h"
 #include "cf_chain.h"
 #include "cf_tool.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "formats/base/cf_memory.h"
-#include "formats/base/cf_target.h"
+#include "formats/files/cf_target.h"
 #include "cf_writer.h"
 
 void cfw_fail(struct cf_writer *w, const char *format, ...)

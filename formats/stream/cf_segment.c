@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "formats/base/cf_cpu_name.h"
+#include "formats/cpu/cf_cpu_name.h"
 #include "formats/base/cf_number.h"
 #include "cf_writer.h"
 

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 #include "formats/stream/cf.h"
 
 #define BENCH_UNUSED __attribute__((unused))

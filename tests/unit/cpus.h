@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 static const char *const cpu_names[CF_CPUS]
     __attribute__((unused)) = {"none", "base", "avx2", "avx512"};

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/base/cf_cpu_name.h"
+#include "formats/cpu/cf_cpu_name.h"
 #include "tap.h"
 
 static void is_named(const char *text, const char *wanted)

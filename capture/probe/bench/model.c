@@ -22,7 +22,7 @@
 
 #include "capture/base/cf_command.h"
 #include "capture/probe/bench/model.h"
-#include "formats/base/cf_suite.h"
+#include "formats/files/cf_suite.h"
 #include "formats/machine/cf_machine.h"
 
 enum {

@@ -13,7 +13,7 @@
 
 #include "filters/engine/cache/cache.h"
 #include "filters/engine/rows/sets.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 struct cf_cache;
 

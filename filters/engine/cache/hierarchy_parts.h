@@ -9,7 +9,7 @@
 
 #include "filters/engine/cache/cache.h"
 #include "filters/engine/cache/hierarchy.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 enum { KIND_DATA = 0, KIND_FETCH = 1, KINDS = 2 };
 enum { MEMORY = -1 };

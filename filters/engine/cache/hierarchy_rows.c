@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
-#include "formats/base/cf_simd.h"
+#include "formats/cpu/cf_simd.h"
 #include "formats/stream/cf.h"
 
 /* so few are not worth a batch of runs */

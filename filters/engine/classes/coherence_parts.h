@@ -12,7 +12,7 @@
 #include "filters/engine/rows/runs.h"
 #include "filters/engine/rows/sets.h"
 #include "filters/engine/rows/slots.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 enum { BLOCK = 512, COHERENCE_PLACES = 8 };
 

@@ -7,7 +7,7 @@
 
 #include "filters/engine/distance/allassoc.h"
 #include "filters/engine/rows/sets.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 /* Most names that lists can share: below what the vector code looks for in vain. */
 #define CF_ALLASSOC_NAMES 32768

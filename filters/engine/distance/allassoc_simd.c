@@ -18,7 +18,7 @@
  * that came first in their list are left out for the rest of the chain.
  */
 #include "filters/engine/distance/allassoc_parts.h"
-#include "formats/base/cf_simd.h"
+#include "formats/cpu/cf_simd.h"
 
 enum {
     BATCH = 1024,

@@ -16,7 +16,7 @@
 #define CF_STACK_FRONT_H
 
 #include "filters/engine/distance/stack_parts.h"
-#include "formats/base/cf_simd.h"
+#include "formats/cpu/cf_simd.h"
 
 #ifdef CF_SIMD_AVX2
 /* One for each position; none is negative. */

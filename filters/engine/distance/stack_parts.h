@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "filters/engine/distance/stack.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 enum {
     STACK_FRONT = 32,  /* most recent lines, which are not in the tree */

@@ -4,7 +4,7 @@
  */
 #include "filters/engine/distance/stack_front.h"
 #include "filters/engine/distance/stack_parts.h"
-#include "formats/base/cf_simd.h"
+#include "formats/cpu/cf_simd.h"
 
 enum {
     TRIAL = 1 << 14, /* references after which the use of the front is judged */

@@ -6,7 +6,7 @@
 #define CF_RUNS_PARTS_H
 
 #include "filters/engine/rows/runs.h"
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 /* A call of cf_runs_fill(): its input, and the reference before. In index 0 all references, or with
    CF_RUNS_SPLIT those to data; in index 1 then the fetches. */

@@ -10,7 +10,7 @@
  * 1,300 AVX-512; one by one 210.
  */
 #include "filters/engine/rows/runs_parts.h"
-#include "formats/base/cf_simd.h"
+#include "formats/cpu/cf_simd.h"
 #include "formats/stream/cf.h"
 
 enum { ROWS = 64, VECTORS = ROWS / CF_LANES };

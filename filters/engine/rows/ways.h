@@ -10,7 +10,7 @@
 #ifndef CF_WAYS_H
 #define CF_WAYS_H
 
-#include "formats/base/cf_simd.h"
+#include "formats/cpu/cf_simd.h"
 
 enum { CF_WAYS_MOST = 64, CF_WAYS_BEHIND = 128 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "formats/base/cf_path.h"
+#include "formats/files/cf_path.h"
 #include "filters/parts/resolve/symbols_parts.h"
 
 static void add_ranges(struct spans *to, Dwarf_Die *die, uint32_t unit, uint32_t rank)

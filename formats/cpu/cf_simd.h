@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

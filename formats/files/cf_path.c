@@ -2,7 +2,7 @@
 /* cf_path.c - see cf_path.h. */
 #include <string.h>
 
-#include "formats/base/cf_path.h"
+#include "formats/files/cf_path.h"
 
 const char *cf_path_last(const char *path)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cf_cpu_name.h"
+#include "formats/cpu/cf_cpu_name.h"
 #include "formats/base/cf_number.h"
 
 enum { MODEL_NAME, BOARD, IMPLEMENTER, PART, FIELDS };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cf_cpu.h"
+#include "formats/cpu/cf_cpu.h"
 
 static enum cf_cpu processor(void)
 {
