@@ -91,7 +91,7 @@ PROGRAMS := $(FILTERS) $(CAPTURES)
 parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin% $(1)/shim_%) $(1)/test/%,$(wildcard $(1)/*.c $(1)/*/*.c))
 
 # What is installed as libcf, and what its own programs need beside.
-LIBCF_SOURCES      := $(wildcard $(addprefix formats/,$(addsuffix /*.c,base cpu files codec stream)))
+LIBCF_SOURCES      := $(wildcard $(addprefix formats/,$(addsuffix /*.c,base cpu files codec stream writer)))
 LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c formats/together/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)

@@ -10,7 +10,7 @@
 #include "decode_calls.h"
 #include "decode.h"
 #include "formats/base/cf_strings.h"
-#include "formats/stream/cf_stretches.h"
+#include "formats/writer/cf_stretches.h"
 #include "protocol.h"
 
 enum {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Facts of columns: what a header holds under `columns`, and what a writer states of the columns
- * that it adds. A list is short (CF_MAX_FACTS) and searched from its start.
+ * Facts of columns, which a header holds under `columns`. A list is short (CF_MAX_FACTS) and
+ * searched from its start.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "cf_writer.h"
+#include "cf_wire.h"
 #include "formats/base/cf_number.h"
 
 /* The first of the column, whose key is `key` unless that is NULL. */
@@ -59,6 +57,14 @@ void cf_facts_clear(struct cf_facts *l)
     l->fact = NULL;
 }
 
+void cf_facts_drop(struct cf_facts *l, const char *column, const char *key)
+{
+    struct cf_fact *fact;
+
+    while ((fact = find(l, column, key)))
+        drop(l, fact);
+}
+
 const char *cf_facts_refuse(const struct cf_facts *l, const char *column, const char *key)
 {
     return find(l, column, key)       ? "a fact of a column stands twice"
@@ -83,46 +89,6 @@ int cf_header_number(const struct cf_header *h, const char *column, const char *
     if (!fact->number || cf_read_number(fact->value, CF_READ_DECIMAL, UINT64_MAX, value) != 0)
         return -1;
     return 1;
-}
-
-static int state(struct cf_writer *w, const char *column, const char *key, const char *value,
-                 int number)
-{
-    struct cf_fact *old = find(&w->facts, column, key);
-    const char *problem = NULL;
-
-    if (old)
-        drop(&w->facts, old);
-    if (!*column || strlen(column) >= CF_MAX_FACT_NAME || !*key || strlen(key) >= CF_MAX_FACT_NAME)
-        problem = "a column's or fact's name is empty or too long";
-    if (!problem)
-        problem = cf_facts_refuse(&w->facts, column, key);
-    if (!problem && cf_facts_add(&w->facts, column, key, value, number) != 0)
-        problem = "out of memory";
-    if (problem)
-        cfw_fail(w, "%s: %s", cfw_target(w), problem);
-    return problem ? -1 : 0;
-}
-
-int cf_writer_fact(struct cf_writer *w, const char *column, const char *key, const char *text)
-{
-    return state(w, column, key, text, 0);
-}
-
-int cf_writer_number(struct cf_writer *w, const char *column, const char *key, uint64_t value)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%" PRIu64, value);
-    return state(w, column, key, text, 1);
-}
-
-void cf_writer_forget(struct cf_writer *w, const char *column)
-{
-    struct cf_fact *fact;
-
-    while ((fact = find(&w->facts, column, NULL)))
-        drop(&w->facts, fact);
 }
 
 int cf_facts_join(struct cf_facts *all, const struct cf_facts *old, const struct cf_facts *new)

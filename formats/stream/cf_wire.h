@@ -133,6 +133,8 @@ int cf_facts_add(struct cf_facts *l, const char *column, const char *key, const 
 /* Appends to `all` what is in `new`, and of `old` the facts of other columns. -1 without memory. */
 int cf_facts_join(struct cf_facts *all, const struct cf_facts *old, const struct cf_facts *new);
 void cf_facts_clear(struct cf_facts *l);
+/* Takes out a column's fact `key`; all of the column where that is NULL. */
+void cf_facts_drop(struct cf_facts *l, const char *column, const char *key);
 /* Why the list cannot take such a fact: what is wrong, or NULL. */
 const char *cf_facts_refuse(const struct cf_facts *l, const char *column, const char *key);
 

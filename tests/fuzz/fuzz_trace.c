@@ -17,7 +17,7 @@
 
 #include "capture/trace/reader.h"
 #include "capture/trace/protocol.h"
-#include "formats/stream/cf_stretches_parts.h"
+#include "formats/writer/cf_stretches_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

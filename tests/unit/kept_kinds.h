@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "formats/stream/cf.h"
-#include "formats/stream/cf_stretches.h"
+#include "formats/writer/cf_stretches.h"
 
 enum { TABLES = 512, COLUMNS = 65536, MOST_ROWS = 1200 };
 

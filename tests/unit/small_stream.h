@@ -15,7 +15,7 @@
 
 #include "formats/codec/cf_codec.h"
 #include "formats/stream/cf.h"
-#include "formats/stream/cf_stretches.h"
+#include "formats/writer/cf_stretches.h"
 #include "piped.h"
 
 enum { MOST_BYTES = 60000 /* fits a pipe of 64 KiB */ };

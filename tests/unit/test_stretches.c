@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "formats/stream/cf.h"
-#include "formats/stream/cf_stretches.h"
+#include "formats/writer/cf_stretches.h"
 #include "piped.h"
 #include "tap.h"
 

@@ -8,7 +8,7 @@
 
 #include "capture/trace/processes.c"
 #include "capture/trace/reader.c"
-#include "formats/stream/cf_stretches_parts.h"
+#include "formats/writer/cf_stretches_parts.h"
 #include "tap.h"
 
 static char directory[] = "/tmp/cf-trace-test-XXXXXX";

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "formats/base/cf_memory.h"
-#include "cf_wire.h"
+#include "formats/stream/cf_wire.h"
 
 enum {
     ZSTD_LEVEL = 3,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Segments: the header, and at the end the index and the row counts that betray a lost frame.
+ * Segments: the header with what is stated of columns, and at the end the index and the row
+ * counts that betray a lost frame.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,4 +213,39 @@ int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const stru
 int cf_writer_header(struct cf_writer *w, const struct cf_header *header)
 {
     return cfw_begin_segment(w, header, NULL);
+}
+
+static int state(struct cf_writer *w, const char *column, const char *key, const char *value,
+                 int number)
+{
+    const char *problem = NULL;
+
+    cf_facts_drop(&w->facts, column, key);
+    if (!*column || strlen(column) >= CF_MAX_FACT_NAME || !*key || strlen(key) >= CF_MAX_FACT_NAME)
+        problem = "a column's or fact's name is empty or too long";
+    if (!problem)
+        problem = cf_facts_refuse(&w->facts, column, key);
+    if (!problem && cf_facts_add(&w->facts, column, key, value, number) != 0)
+        problem = "out of memory";
+    if (problem)
+        cfw_fail(w, "%s: %s", cfw_target(w), problem);
+    return problem ? -1 : 0;
+}
+
+int cf_writer_fact(struct cf_writer *w, const char *column, const char *key, const char *text)
+{
+    return state(w, column, key, text, 0);
+}
+
+int cf_writer_number(struct cf_writer *w, const char *column, const char *key, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return state(w, column, key, text, 1);
+}
+
+void cf_writer_forget(struct cf_writer *w, const char *column)
+{
+    cf_facts_drop(&w->facts, column, NULL);
 }
