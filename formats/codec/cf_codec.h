@@ -76,7 +76,7 @@ void cf_encoder_free(struct cf_encoder *e);
 
 /* What the rows with one hint have in common. The blocks never move, so that one thread may add
    kinds while others read those that they know of. */
-struct cf_kind {
+struct cf_row_kind {
     uint64_t pc;
     uint32_t size, insns;
     uint8_t op;
@@ -85,11 +85,11 @@ struct cf_kind {
 enum { CF_KIND_BLOCK = 1 << 14, CF_KIND_BLOCKS = 1 << 15 };
 
 struct cf_kinds {
-    struct cf_kind *block[CF_KIND_BLOCKS];
+    struct cf_row_kind *block[CF_KIND_BLOCKS];
     uint32_t end; /* hints are below */
 };
 
-static inline const struct cf_kind *cf_kind_of(const struct cf_kinds *k, uint32_t hint)
+static inline const struct cf_row_kind *cf_kind_of(const struct cf_kinds *k, uint32_t hint)
 {
     return &k->block[hint / CF_KIND_BLOCK][hint % CF_KIND_BLOCK];
 }

@@ -25,8 +25,8 @@ enum {
 /* Kind of a row that has no hint: its tuple is looked up, and NO_CODE if that is new; *at is then
    where its kind belongs. Neighbours in the code stand near each other in the table, so that it is
    walked through with the program and not at random. */
-static inline uint32_t tuple_kind(const struct cf_packer *p, const struct cf_kind *key, size_t mask,
-                                  size_t *at, size_t *walked)
+static inline uint32_t tuple_kind(const struct cf_packer *p, const struct cf_row_kind *key,
+                                  size_t mask, size_t *at, size_t *walked)
 {
     uint64_t far = (key->pc >> 17) + ((uint64_t)key->insns << 32 | key->size) * 0x9e3779b97f4a7c15u;
     size_t h = (size_t)(key->pc ^ far * 0xd6e8feb86659fd93u >> 40) + key->op * (size_t)2;
@@ -36,7 +36,7 @@ static inline uint32_t tuple_kind(const struct cf_packer *p, const struct cf_kin
             *at = h & mask;
             return NO_CODE;
         }
-        const struct cf_kind *other = &p->tuple[kind - 1];
+        const struct cf_row_kind *other = &p->tuple[kind - 1];
         if (other->pc == key->pc && other->size == key->size && other->insns == key->insns &&
             other->op == key->op)
             return kind - 1;
@@ -138,8 +138,8 @@ static inline int32_t find_kind(struct cf_packer *p, const struct cf_tuple *t, s
             return (int32_t)ident->kind;
         *ident = (struct cf_pack_ident){p->frame, p->kinds};
     } else {
-        struct cf_kind key = {t->pc ? t->pc[row] : 0, t->size ? t->size[row] : 0,
-                              t->insns ? t->insns[row] : 0, t->op ? t->op[row] : 0};
+        struct cf_row_kind key = {t->pc ? t->pc[row] : 0, t->size ? t->size[row] : 0,
+                                  t->insns ? t->insns[row] : 0, t->op ? t->op[row] : 0};
         size_t at;
         uint32_t kind = tuple_kind(p, &key, mask, &at, walked);
         if (kind != NO_CODE)
@@ -315,7 +315,7 @@ int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
 CF_WIDTHS(BY_KIND)
 
 /* What a kind says of column pc, op, size or insns. */
-static uint64_t kind_value(const struct cf_kind *k, unsigned column)
+static uint64_t kind_value(const struct cf_row_kind *k, unsigned column)
 {
     return column == CF_PC     ? k->pc
            : column == CF_OP   ? k->op

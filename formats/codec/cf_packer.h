@@ -48,8 +48,8 @@ struct cf_packer {
     struct cf_info info[CF_CODES_ROOM];
 
     /* of each kind */
-    struct cf_kind tuple[CF_CODES_ROOM]; /* without hints */
-    uint16_t head[CF_CODES_ROOM];        /* newest code of this kind */
+    struct cf_row_kind tuple[CF_CODES_ROOM]; /* without hints */
+    uint16_t head[CF_CODES_ROOM];            /* newest code of this kind */
     uint32_t first_row[CF_CODES_ROOM];
     uint64_t last[CF_CODES_ROOM]; /* address */
     uint64_t difference[CF_CODES_ROOM];

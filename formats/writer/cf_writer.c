@@ -253,7 +253,7 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
 int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op op, uint32_t size,
                    uint32_t insns)
 {
-    struct cf_kind **block;
+    struct cf_row_kind **block;
 
     if (!w->kinds)
         w->kinds = calloc(1, sizeof(*w->kinds));
@@ -270,7 +270,7 @@ int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op o
     }
     if (hint >= w->kinds->end)
         w->kinds->end = (hint / CF_KIND_BLOCK + 1) * CF_KIND_BLOCK;
-    (*block)[hint % CF_KIND_BLOCK] = (struct cf_kind){pc, size, insns, (uint8_t)op};
+    (*block)[hint % CF_KIND_BLOCK] = (struct cf_row_kind){pc, size, insns, (uint8_t)op};
     return 0;
 }
 
