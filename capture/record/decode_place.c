@@ -288,10 +288,8 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 
     if (!staged || t->stopping)
         return 0;
-    if (cf_decode_stretches(t))
-        return put_stretches(t, s->time, s->addr, s->hint, staged);
     /* A full place may go on its way at once: what was kept back must go before it. */
-    if (staged >= t->out.room - t->out.rows &&
+    if (!t->stretches && staged >= t->out.room - t->out.rows &&
         (t->n_objects || t->n_contexts || t->calls.written < t->calls.nodes) &&
         cf_decode_flush(t) != 0)
         return -1;
@@ -301,7 +299,7 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 
         if (t->stopping)
             return 0;
-        if (t->out.room == 0) { /* those of one turn may go as stretches by now */
+        if (t->out.room == 0) { /* from here on, too, those of a long turn may go as stretches */
             if (cf_decode_stretches(t))
                 return put_stretches(t, s->time + done, s->addr + done, s->hint + done,
                                      staged - done);
