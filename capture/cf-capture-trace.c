@@ -435,11 +435,6 @@ int main(int argc, char **argv)
     directory = find_tool(&why);
     if (!directory)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", why);
-    /* Valgrind gives up without it, in words that do not tell why */
-    if (getenv("TMPDIR") && access(getenv("TMPDIR"), W_OK) != 0)
-        cf_die(&tool, CF_EXIT_ENVIRONMENT, "TMPDIR %s cannot be written to: set another",
-               getenv("TMPDIR"));
-
     k.tool = &tool;
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};

@@ -1012,9 +1012,14 @@ END
     [ "$(rows access | wc -l)" = 262144 ]
 }
 
-@test "a TMPDIR that cannot be used is the environment's fault" {
-    run -3 env TMPDIR=/nonexistent cf-capture-trace -q -o t.cf "$P/p" mixed
-    [[ $output == *TMPDIR* ]]
+@test "a TMPDIR that cannot be used ends no program, nor does one that a program gives to the next" {
+    mkdir -p relative
+    for directory in /nonexistent "" relative "$PWD/t.cf" "$PWD"; do
+        run -0 env TMPDIR="$directory" cf-capture-trace -q -o t.cf \
+            sh -c 'cd /; TMPDIR=/none/of/these sh -c "echo \$TMPDIR; :"; exec tr "\0" " " </proc/self/cmdline'
+        [[ $output == /none/of/these$'\n'"sh -c cd /"* ]] || fail "$directory: $output"
+        [ "$(rows task --columns pid,op | grep -c 'begin$')" = 2 ] || fail "$directory"
+    done
 }
 
 @test "--limit" {

@@ -12,6 +12,8 @@
 extern Int VG_(cl_exec_fd);
 extern Int VG_(check_executable)(Bool *is_setuid, const HChar *path, Bool allow_setuid);
 extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
+extern Int VG_(access)(const HChar *path, Bool read, Bool write, Bool execute);
+extern HChar **VG_(client_envp);
 extern struct {
     Int fd; /* and more */
 } VG_(log_output_sink);
@@ -209,4 +211,42 @@ void cf_exec_pass_log(Bool recorded)
     VG_(sprintf)(whole, "%s%d", log_option, fd);
     if (fd > 2) /* else Valgrind could not copy it */
         cf_exec_pass(recorded, fd, log_option, whole);
+}
+
+/* Valgrind writes what the program finds in /proc/self/cmdline to a file in TMPDIR, and would end a
+ * program that may have a TMPDIR in which there is nothing to write: there it has another one. */
+SizeT __real_vgPlain_mkstemp_fullname_bufsz(SizeT part);
+SizeT __wrap_vgPlain_mkstemp_fullname_bufsz(SizeT part);
+Int __real_vgPlain_mkstemp(const HChar *part, HChar *name);
+Int __wrap_vgPlain_mkstemp(const HChar *part, HChar *name);
+
+static Bool is_writable(const HChar *directory)
+{
+    struct vg_stat st;
+
+    return !sr_isError(VG_(stat)(directory, &st)) && VKI_S_ISDIR(st.mode) &&
+           VG_(access)(directory, False, True, True) == 0;
+}
+
+static HChar in_tmp[] = "TMPDIR=/tmp", in_memory[] = "TMPDIR=/dev/shm";
+
+SizeT __wrap_vgPlain_mkstemp_fullname_bufsz(SizeT part)
+{
+    return __real_vgPlain_mkstemp_fullname_bufsz(part) + sizeof in_memory;
+}
+
+Int __wrap_vgPlain_mkstemp(const HChar *part, HChar *name)
+{
+    enum { NAME = sizeof "TMPDIR=" - 1 };
+    HChar **variable = VG_(client_envp), *own;
+    Int fd;
+
+    while (*variable && VG_(strncmp)(*variable, in_tmp, NAME) != 0)
+        variable++;
+    own = *variable;
+    if (own && !is_writable(VG_(tmpdir)()))
+        *variable = is_writable(in_tmp + NAME) ? in_tmp : in_memory;
+    fd = __real_vgPlain_mkstemp(part, name);
+    *variable = own;
+    return fd;
 }
