@@ -337,7 +337,8 @@ static int take_default(struct script *s, const char *p, struct cf_sample *out)
             s->rows.has |= CF_SAMPLES_DATA_SRC | CF_SAMPLES_COST;
         }
     }
-    for (; take_hex(&p, &value); alone = 0)
+    /* a word in front of a file in brackets is a symbol, such as add */
+    for (; take_hex(&p, &value) && *skip_blanks(p) != '('; alone = 0)
         out->pc = value;
     if (alone) {
         out->pc = out->addr;

@@ -125,6 +125,14 @@ END
 0x7f4ac6c25b70,0x7f4ac6c25b70'
 }
 
+@test "of perf's default fields a symbol that is hex, too, is not taken for ip" {
+    echo '  demo 4242 [001]   123.456789:          7     cpu/mem-loads/P:     7ffd10001234           401136 add (/tmp/demo)' >s.txt
+    run -0 --separate-stderr cf-capture perf-script --op load -o s.cf s.txt
+    run -0 cf-cat --csv --columns addr,pc s.cf
+    is 'addr,pc
+0x7ffd10001234,0x401136'
+}
+
 @test "a line with more fields than -F has is refused: each might be another's" {
     echo ' 4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 hit|BLK  N/A               7           401136' >s.txt
     run -0 cf-capture perf-script -F tid,time,addr,data_src,weight,ip -o s.cf s.txt
