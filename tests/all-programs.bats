@@ -787,6 +787,13 @@ cf-capture-trace -o x.svg --command-output x.svg -- true
 cf-capture-trace -o x --command-output ./x.partial -- true
 cf-capture-snapshot --command-output x.partial -o link.cf -- true
 END
+    # a file without a name, as of a variable that is not set, is noticed then, too
+    for p in 'cf-cat -o' 'cf-heatmap --html' 'cf-capture-trace -o' 'cf-capture-qemu --command-output'; do
+        # shellcheck disable=SC2086
+        run -2 $p '' ./none
+        has "an empty name: name a file"
+        [ ! -e .partial ] || complain "$p" "has written .partial"
+    done
     # standard output is one of them, but for -o
     for p in 'cf-heatmap --picture out.svg' 'cf-rank --html ./out.svg' 'cf-cache -m raspberry-pi-4 --summary=out.svg' \
         'cf-capture-trace --command-output out.svg -- true'; do

@@ -180,6 +180,8 @@ static void check_files(const struct cf_tool *t, const struct cf_option *table)
     while (end->name)
         end++;
     for (const struct cf_option *o = table; o < end; o++) {
+        if (o->written && *(const char **)o->to && !**(const char **)o->to)
+            cf_die(t, CF_EXIT_USAGE, "--%s: an empty name: name a file", o->name);
         if (o->letter != 'o' && is_stdout(o)) /* with -o nothing goes there */
             cf_die(t, CF_EXIT_USAGE,
                    "--%s and standard output both write '%s': give each its own file", o->name,
