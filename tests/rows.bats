@@ -59,6 +59,25 @@ setup_rows() { # names that CSV quotes, that no terminal should get, that are lo
     [[ ! -s out ]]
 }
 
+@test "JSON: names that read as numbers are texts, and numbers are none, whichever program prints them" {
+    printf 'op,addr,size,region,page,function\nload,1,8,12,0,0\nload,2,8,12,0,0\nstore,1,8,12,0,-1.5\n' | stream a.cf
+    run -0 cf-heatmap -q --json -w 10 a.cf
+    is '{"region":"12","page":0,"time_start_records":0,"time_end_records":10,"accesses":3}'
+    run -0 cf-rank -q --json --by page a.cf
+    is '{"rank":1,"region":"12","page":0,"accesses":3,"share_percent":100.000,"cumulative_percent":100.000,"knee":0}'
+    run -0 cf-histogram -q --json --column size --by function a.cf
+    is '{"function":"-1.5","bin_low":8,"bin_high":15,"count":1,"share":1.000000,"cumulative_share":1.000000}
+{"function":"0","bin_low":8,"bin_high":15,"count":2,"share":1.000000,"cumulative_share":1.000000}'
+    run -0 cf-histogram -q --json --column function --by size a.cf
+    is '{"size":8,"value":"-1.5","count":1,"share":0.333333,"cumulative_share":0.333333}
+{"size":8,"value":"0","count":2,"share":0.666667,"cumulative_share":1.000000}'
+    # words and addresses stay texts
+    run -0 cf-histogram -q --json --column addr --by op a.cf
+    is '{"op":"load","bin_low":"0x1","bin_high":"0x1","count":1,"share":0.500000,"cumulative_share":0.500000}
+{"op":"load","bin_low":"0x2","bin_high":"0x3","count":1,"share":0.500000,"cumulative_share":1.000000}
+{"op":"store","bin_low":"0x1","bin_high":"0x1","count":1,"share":1.000000,"cumulative_share":1.000000}'
+}
+
 @test "every program that prints CSV prints the same numbers as JSON and as a table" {
     printf 'time,pid,tid,op,size,addr,function,hit,class,dist\n' >a.csv
     awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d,7,7,%s,8,%d,f%d,%d,%d,%d\n", i, i % 3 ? "load" : "store",

@@ -8,16 +8,17 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/heat/heat.h"
 
 /* The first two fields of all rows of a page, quoted once: to look for quotes in each row costs
-   more than its numbers do. NULL without memory. */
-static char *page_fields(const char *name, uint64_t page, size_t *bytes)
+   more than its numbers do. NULL without memory, and where `out` wants quotes around each text. */
+static char *page_fields(const FILE *out, const char *name, uint64_t page, size_t *bytes)
 {
     char *text = NULL;
-    FILE *memory = open_memstream(&text, bytes);
+    FILE *memory = cf_rows_quote(out) ? NULL : open_memstream(&text, bytes);
 
     if (!memory)
         return NULL;
@@ -45,7 +46,7 @@ void heat_csv(const struct heat_map *map, FILE *out, uint32_t top)
         for (uint32_t r = band->first; r < band->first + band->rows; r++) {
             const struct heat_row *row = &map->row[r];
             size_t bytes;
-            char *fields = page_fields(band->name, row->page, &bytes);
+            char *fields = page_fields(out, band->name, row->page, &bytes);
 
             for (uint64_t c = row->first; c < row->first + row->cells; c++) {
                 if (fields) {

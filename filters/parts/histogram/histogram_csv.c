@@ -75,13 +75,22 @@ static uint64_t rounded(const struct row *r)
     return (r->count + r->h->one / 2) / r->h->one;
 }
 
+/* Numbers stand without quotes, so that JSON has them as numbers; no word for one needs any. */
+static void csv_label(int first, enum cf_type type, const char *text)
+{
+    if (type == CF_STR)
+        cf_csv_text(stdout, first, text);
+    else
+        printf("%s%s", first ? "" : ",", text);
+}
+
 static void csv_row(const struct row *r)
 {
     if (r->by)
-        cf_csv_text(stdout, 1, r->by);
-    cf_csv_text(stdout, !r->by, r->low);
+        csv_label(1, r->h->by_type, r->by);
+    csv_label(!r->by, r->h->type, r->low);
     if (r->h->o.bins != BINS_EXACT)
-        cf_csv_text(stdout, 0, r->high ? r->high : "");
+        csv_label(0, r->h->type, r->high ? r->high : "");
     cf_csv_u64(stdout, 0, rounded(r));
     cf_csv_f64(stdout, 0, r->share, 6);
     cf_csv_f64(stdout, 0, r->so_far, 6);
