@@ -181,7 +181,9 @@ results_of() {
 }
 
 failed() { # of function one(), which ends
-    # make's own messages say least
+    # make's own messages say least, and programs behind the one that failed only that it did
+    [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -av -e '^make' -e 'standard input: empty: ' \
+        -e 'standard input: .*what wrote it says' "$dir/.batch/log" | tail -n 1)
     [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -av '^make' "$dir/.batch/log" | tail -n 1)
     [[ $why || ! -s $dir/.batch/log ]] || why=$(tail -n 1 "$dir/.batch/log")
     why=${why:-the recipe failed}

@@ -58,7 +58,8 @@ all: results
 # run the line.)
 again = $(MAKE) --no-print-directory -f $(SELF) -I $(SCRIPTS)
 $(OUT)/%.png: $(OUT)/%.csv
-	@[ -e $@ ] || { rm $< && $(again) $< && [ -e $@ ]; }
+	@[ -e $@ ] || { rm -f $< && $(again) $< && \
+	    { [ -e $@ ] || { echo "no picture came with $<: its rule wants \$$(call png,TITLE) and \$$(to)" >&2; false; }; }; }
 
 # For batch.mk: `files` prints what the recipe includes and what files its variables name, `machines` whose caches it takes, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
 # Of trace n these files. And what ends a command: the names of all traces are too many for one.
@@ -101,6 +102,7 @@ clean: tidy
 .PHONY: all files machines results tidy clean
 
 ifeq ($(LIST),)
+$(if $(or $(filter clean tidy,$(MAKECMDGOALS)),$(filter-out %.cf,$(TRACES)),$(wildcard $(TRACES))),,$(error no trace '$(TRACES)'))
 include $(SCRIPTS)settings.mk
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 # One with the name of another, or put in its place, may be older than the results of that, which make

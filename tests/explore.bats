@@ -189,6 +189,11 @@ picture() {
     rm out/sort/n.csv
     run -2 own BIN="$T/bin"
     [[ ! -e out/sort/n.csv && -z $(find out -name '*tmp*') ]] || fail "$(find out)"
+    # nor one that a recipe names and does not make
+    sed -i 's/:= n.csv/:= n.png n.csv/; s/ $(call png,Operations)//' own.mk
+    rm -rf out
+    run -2 own
+    has "no picture came with $T/out/sort/n.csv: its rule wants \$(call png,TITLE) and \$(to)"
 }
 
 @test "a picture that a stopped run has left behind is not that of a table made without pictures" {
@@ -247,6 +252,10 @@ picture() {
     has "no traces"
     run ! explore TRACES="$T/nowhere"
     has "no traces (*.cf) in '$T/nowhere' ls: cannot access"
+    run ! explore TRACES="$T/nowhere.cf"
+    has "no trace '$T/nowhere.cf'"
+    [[ ! -e out ]] || fail "$(find out)"
+    run -0 explore TRACES="$T/nowhere.cf" clean
 }
 
 @test "names that the shell or make would take apart are refused, and nothing of them runs" {
