@@ -169,6 +169,17 @@ static void row_again(struct cf_writer *w, struct cf_stretches *s, uint64_t time
         abort();
 }
 
+/* Rows that each wait as long as no other: a frame has fewer numbers. */
+static void wait_apart(struct cf_writer *w, struct cf_stretches *s, uint32_t tid)
+{
+    for (uint32_t i = 0; i < 20000; i++) {
+        const uint64_t time = s->clock + 1 + i;
+
+        put_down(time, i, 1, tid);
+        row_again(w, s, time, i, 1);
+    }
+}
+
 /* Rows that were taken back are those that came. */
 static void take_back(struct cf_writer *w, struct cf_stretches *s, uint32_t tid)
 {
@@ -237,6 +248,7 @@ static void write_all(const char *path)
             abort();
     make_shapes();
     s = open_for(w, tid);
+    wait_apart(w, s, tid);
     while (rows < MOST - 2000) {
         const unsigned what = (unsigned)below(2000);
 
