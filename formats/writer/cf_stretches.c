@@ -152,13 +152,7 @@ uint32_t cf_stretches_back(struct cf_stretches *s, const struct cf_stretches *ma
     uint64_t now = mark->rows ? mark->clock : s->base; /* of a frame that was empty */
     uint32_t n = 0;
 
-    if (!b->back_time)
-        b->back_time = malloc(CF_STRETCHES_FRAME * sizeof *b->back_time);
-    if (!b->back_addr)
-        b->back_addr = malloc(CF_STRETCHES_FRAME * sizeof *b->back_addr);
-    if (!b->back_hint)
-        b->back_hint = malloc(CF_STRETCHES_FRAME * sizeof *b->back_hint);
-    if (!b->back_time || !b->back_addr || !b->back_hint) {
+    if (!b->back && !(b->back = malloc(sizeof *b->back))) {
         b->no_memory = 1;
         return 0;
     }
@@ -166,17 +160,17 @@ uint32_t cf_stretches_back(struct cf_stretches *s, const struct cf_stretches *ma
         const uint32_t stretch = s->token[i], end = b->from[stretch] + b->rows[stretch];
 
         for (uint32_t row = b->from[stretch]; row < end; row++, n++) {
-            b->back_time[n] = now + b->step[row];
-            b->back_addr[n] = address_of(b, row, slots);
-            b->back_hint[n] = b->hint[b->kind[row]];
+            b->back->time[n] = now + b->step[row];
+            b->back->addr[n] = address_of(b, row, slots);
+            b->back->hint[n] = b->hint[b->kind[row]];
         }
         slots += CF_STRETCH_SLOT * (size_t)b->slots[stretch];
         now += (uint64_t)(int64_t)b->time[stretch];
     }
     *s = *mark;
-    *time = b->back_time;
-    *addr = b->back_addr;
-    *hint = b->back_hint;
+    *time = b->back->time;
+    *addr = b->back->addr;
+    *hint = b->back->hint;
     return n;
 }
 
@@ -206,9 +200,7 @@ void cfw_free_stretches(struct cfw_stretches *b)
     free(b->slot_room);
     free(b->number);
     free(b->single);
-    free(b->back_time);
-    free(b->back_addr);
-    free(b->back_hint);
+    free(b->back);
     free(b->scratch);
     free(b);
 }

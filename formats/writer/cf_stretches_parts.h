@@ -20,6 +20,12 @@ enum {
 /* Bytes of what goes before tokens and slots. */
 enum { CFW_BEFORE_TOKENS = 8 * MOST + 6 * ROWS + 32, CFW_BEFORE_SLOTS = 8 * ROWS };
 
+/* Rows that were taken back. */
+struct cfw_rows_back {
+    uint64_t time[CF_STRETCHES_FRAME], addr[CF_STRETCHES_FRAME];
+    uint32_t hint[CF_STRETCHES_FRAME];
+};
+
 struct cfw_stretches {
     struct cf_stretches s;       /* first */
     uint8_t *tokens, *slot_room; /* they stand in these, behind room for what goes before */
@@ -49,8 +55,7 @@ struct cfw_stretches {
         uint64_t number;
     } wait[WAITS];
 
-    uint64_t *back_time, *back_addr; /* rows that were taken back */
-    uint32_t *back_hint;
+    struct cfw_rows_back *back; /* NULL: there were none */
     uint8_t *scratch;
     size_t scratch_room;
 };
