@@ -215,6 +215,8 @@ static ALWAYS void follow(struct cf_rows_code *code, struct walk *w, const uint8
             }
             break;
         }
+        if (__builtin_expect(!t->next, 0)) /* a damaged stream has CF_ROWS_NO_WORD */
+            break;
         *where = t->next;
         t = at_place(w, *where);
         *bytes = t->bytes;
@@ -396,7 +398,7 @@ static ALWAYS uint32_t gather_sequence(struct cf_rows_code *code, struct walk *w
         }
         /* From the header, as in find_template(): its template has as many (cf_rows_chain()). */
         bytes = 4 + CF_WIRE_SLOT_BYTES * (next & CF_WIRE_SLOTS_LONG);
-        if (__builtin_expect(bytes > (size_t)(end - at), 0))
+        if (__builtin_expect(bytes > (size_t)(end - at) || !t->next, 0))
             break;
         *where = t->next;
         t = at_place(w, *where);

@@ -303,21 +303,9 @@ static int64_t new_template(struct cf_rows_code *c, uint32_t rows)
     return (int64_t)(from / 64);
 }
 
-/* The first of the arena, to which templates without a link lead: CF_ROWS_NO_WORD, too, may stand
- * in a damaged stream. It never fits. */
-static int no_template(struct cf_rows_code *c)
-{
-    int64_t where = new_template(c, 0);
-
-    if (where < 0)
-        return -1;
-    cf_rows_at(c, (uint32_t)where)->bytes = INT32_MAX;
-    return 0;
-}
-
 int cf_rows_code_init(struct cf_rows_code *c)
 {
-    if (more_code(c, 1, 1) != 0 || no_template(c) != 0)
+    if (more_code(c, 1, 1) != 0 || new_template(c, 0) < 0) /* no link leads to the first */
         return -1;
     c->map[0] = CF_ROWS_UNSEEN; /* no record has this outcome */
     c->outcomes = 1;
@@ -327,7 +315,7 @@ int cf_rows_code_init(struct cf_rows_code *c)
 int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *parent,
                          uint32_t outcomes)
 {
-    if (more_code(c, outcomes, parent->n_blocks) != 0 || no_template(c) != 0)
+    if (more_code(c, outcomes, parent->n_blocks) != 0 || new_template(c, 0) < 0)
         return -1;
     for (uint32_t i = 0; i < outcomes; i++) {
         uint32_t where = parent->map[i];

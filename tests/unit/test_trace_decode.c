@@ -31,6 +31,19 @@ static void test_dropped(void)
     ok(end() == 1, "and the problem is told");
 }
 
+/* The word that stands for no link to a next record, wherever a next record may begin. */
+static void test_no_link(void)
+{
+    static uint8_t words[200000];
+
+    memset(words, 0xff, sizeof(words));
+    begin();
+    wrong_process(100, words, sizeof(words));
+    ok(cf_decode_flush(&trace->decode) == 0 && stretches_out() == 0, "it is no record");
+    is_u64(rows, 1, "and the one before it has its row");
+    ok(end() == 1, "and the problem is told");
+}
+
 /* The same by a message that makes no sense, and by a second start without an end. */
 static void test_tokens(void)
 {
@@ -308,6 +321,7 @@ int main(void)
     for (with_stretches = 0; with_stretches <= 1; with_stretches++) {
         test_right();
         test_dropped();
+        test_no_link();
         test_tokens();
         test_strings();
         test_contexts();
