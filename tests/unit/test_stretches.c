@@ -229,20 +229,44 @@ static void reach(struct cf_writer *w, struct cf_stretches *s, uint32_t tid)
         abort();
 }
 
-static void write_all(const char *path)
+static struct cf_writer *new_writer(void)
 {
     const struct cf_header header = {.clock_unit = (char *)"instructions",
                                      .source = (char *)"test_stretches",
                                      .command = (char *)"none"};
+    struct cf_writer *const w = cf_writer_open(NULL, "test_stretches");
+
+    if (!w || cf_writer_header(w, &header))
+        abort();
+    return w;
+}
+
+/* What is packed, frame by frame too, is packed of rows. */
+static void packed_at_once(const char *path)
+{
+    struct cf_writer *w;
+    char problem[256];
+    int taken;
+
+    piped_begin(path);
+    w = new_writer();
+    cf_writer_framed(w);
+    taken = cf_writer_stretches(w, NULL, 0) != NULL;
+    if (cf_writer_close(w, 1, problem, sizeof problem) != 0)
+        abort();
+    piped_end();
+    ok(!taken, "packed frames are made of rows");
+}
+
+static void write_all(const char *path)
+{
     char problem[256];
     struct cf_writer *w;
     struct cf_stretches *s;
     uint32_t tid = 7;
 
     piped_begin(path);
-    w = cf_writer_open(NULL, "test_stretches");
-    if (!w || cf_writer_header(w, &header))
-        abort();
+    w = new_writer();
     for (uint32_t k = 1; k <= HINTS; k++)
         if (cf_writer_kind(w, k, pc_of(k), op_of(k), size_of(k), 0))
             abort();
@@ -305,7 +329,8 @@ static void read_all(char *path, int pieces)
         }
     }
     ok(!cf_reader_problem(r), "%s", cf_reader_problem(r) ? cf_reader_problem(r) : "no damage");
-    ok(at == rows, "%u rows of %u in %u frames", at, rows, frames);
+    ok(at == rows, "%u rows of %u", at, rows);
+    ok(frames < 500, "%u frames", frames);
     ok(!wrong, "%u rows are others", wrong);
     cf_reader_close(r);
 }
@@ -318,6 +343,7 @@ int main(void)
     if (fd < 0)
         abort();
     close(fd);
+    packed_at_once(path);
     write_all(path);
     read_all(path, 0);
     read_all(path, 1);
