@@ -111,8 +111,7 @@ struct cf_stretches *cf_writer_stretches(struct cf_writer *w, const struct cf_va
     struct cfw_stretches *b;
     int same;
 
-    if (w->packed || w->framed || w->only || count + 3 > CF_MAX_COLUMNS ||
-        cfw_ready_to_write(w) != 0)
+    if (w->packed || w->framed || count + 3 > CF_MAX_COLUMNS || cfw_ready_to_write(w) != 0)
         return NULL;
     if (!w->stretches && !(w->stretches = cfw_new_stretches())) {
         cfw_fail(w, "out of memory");
