@@ -401,6 +401,15 @@ END
         run -1 --separate-stderr dump -q -o c.cf gone
         has 'gone/pids.txt: holds a line that is no number' "$stderr"
     done
+    for pids in '' ' '; do
+        printf '%s' "${pids:+$pids$'\n'}" >gone/pids.txt
+        run -1 --separate-stderr dump -q -o c.cf gone
+        has 'gone/pids.txt: is empty: no task is known' "$stderr"
+    done
+    printf '%s\n' 5 500 501 500 >gone/pids.txt
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/pids.txt: a pid is not one, or stands there twice' "$stderr"
+    [ "$(rows task c.cf | grep -c begin)" = 2 ]
     printf '6\n500\n5' >gone/pids.txt
     run -1 --separate-stderr dump -q -o c.cf gone
     has 'gone/pids.txt: the last line has no newline' "$stderr"

@@ -44,6 +44,14 @@ static void check_count(struct cf_dumpcache *m, int folder, const char *name, ui
     }
 }
 
+static int is_listed(const struct cf_dumpcache *m, uint64_t pid)
+{
+    for (size_t i = 0; i < m->processes; i++)
+        if (m->process[i].pid == pid)
+            return 1;
+    return 0;
+}
+
 int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
 {
     char *name, *text;
@@ -67,8 +75,8 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
             break;
         if (line == 0) {
             count = value;
-        } else if (value == 0 || value > PID_MOST) {
-            bad(m, name, "a pid is not one");
+        } else if (value == 0 || value > PID_MOST || is_listed(m, value)) {
+            bad(m, name, "a pid is not one, or stands there twice");
         } else {
             m->process =
                 cf_need(m->tool, realloc(m->process, (m->processes + 1) * sizeof *m->process));
@@ -80,7 +88,9 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
     }
     if (at && at[strspn(at, blank)])
         bad(m, name, "holds a line that is no number");
-    if (text && line)
+    else if (at && !line)
+        bad(m, name, "is empty: no task is known by its number");
+    if (line)
         check_count(m, folder, name, count);
     free(text);
     free(name);
