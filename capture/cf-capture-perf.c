@@ -252,6 +252,8 @@ static void tell_fine(const struct capture *k)
 static void tell(const struct capture *k)
 {
     const struct cf_perf_rows *s = &k->samples;
+    /* a mapping of the library or of the memory may be among what was lost */
+    const char *const unless = s->lost ? ", unless the records that show it were lost" : "";
 
     if (s->lost)
         cf_warn(k->tool,
@@ -287,12 +289,12 @@ static void tell(const struct capture *k)
         cf_warn(k->tool,
                 "%llu programs have no heap objects: they cannot reach what these are recorded in, "
                 "as those of another user or in other namespaces, under a limit of memory, or with "
-                "an environment of their own",
-                (unsigned long long)cf_tasks_lacking(k->tasks, CF_TASKS_MEMORY));
+                "an environment of their own%s",
+                (unsigned long long)cf_tasks_lacking(k->tasks, CF_TASKS_MEMORY), unless);
     if (cf_tasks_lacking(k->tasks, CF_TASKS_LIBRARY))
         cf_warn(k->tool,
-                "%llu programs have no heap objects: LD_PRELOAD was taken from their environment",
-                (unsigned long long)cf_tasks_lacking(k->tasks, CF_TASKS_LIBRARY));
+                "%llu programs have no heap objects: LD_PRELOAD was taken from their environment%s",
+                (unsigned long long)cf_tasks_lacking(k->tasks, CF_TASKS_LIBRARY), unless);
     if (s->observer && !k->tool->quiet)
         cf_warn(k->tool, "%llu samples were left out, of the library that records heap objects",
                 (unsigned long long)s->observer);
