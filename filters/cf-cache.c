@@ -82,7 +82,6 @@ static void make_model(struct cache *c)
     unsigned prefetched = 0;
 
     c->machine = cf_tool_machine(&c->tool, c->o.machine);
-    cf_tool_modelled(&c->tool, c->machine);
     c->turns.pids = c->o.frame.physical ? CF_PIDS_ANY : 0;
     c->turns.stated = c->o.cores_stated = c->o.cores;
     h.cores = c->o.cores = cf_tool_cores(c->machine, c->o.cores);
@@ -256,6 +255,8 @@ static int finish(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
     int status;
 
+    if (!cf_reader_lacks(r))
+        cf_tool_modelled(&c->tool, c->machine);
     if (summary_end(&c->alone, &status))
         return status;
     c->o.summary &= !cf_reader_lacks(r);

@@ -272,6 +272,8 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < r.machines; i++)
         r.state[i] = r.rule->begin(&r.c[i]);
     in = open_inputs(&r, argv + optind, argc - optind);
+    for (unsigned i = 0; i < r.machines; i++)
+        r.c[i].in = in;
     out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
     if (!out)
         cf_reader_pieces(in);

@@ -861,6 +861,11 @@ pages_of() {
     [ "$output" = "$hashed" ]
     run -0 --separate-stderr cf-cache -q -m ./hashed.yaml --summary --csv in.cf
     [ -z "$stderr" ]
+    # cf-classify says it of the levels that it models
+    run -0 --separate-stderr cf-classify -m ./hashed.yaml --level L2 --summary in.cf
+    has "L2 has index: hashed" "$stderr"
+    run -0 --separate-stderr cf-classify -m ./hashed.yaml --level L1 --summary in.cf
+    [ -z "$stderr" ]
 }
 
 # ---- --jobs ----

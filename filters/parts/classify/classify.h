@@ -36,6 +36,7 @@ struct options {
 /* What rules work with. They say what is wrong by cf_die(). */
 struct classify {
     struct cf_tool *tool;
+    struct cf_reader *in; /* NULL until it is open */
     struct options o;
     /* what the rule adds, for the header; set by its begin() */
     struct cf_made made;

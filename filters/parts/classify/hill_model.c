@@ -200,7 +200,6 @@ void *hill_begin(struct classify *c)
 
     h->c = c;
     h->m = cf_tool_machine(c->tool, c->o.machine);
-    cf_tool_modelled(c->tool, h->m);
     h->core_count = cf_tool_cores(h->m, c->o.cores);
     h->shortest = shortest_line(h->m);
     h->all_levels = c->adds_hit = c->o.streams && (c->o.hit || states_latencies(h->m));

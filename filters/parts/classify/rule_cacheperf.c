@@ -215,7 +215,7 @@ static void warn_of_few(const struct cacheperf *p)
     char advice[160] = "";
 
     if (!p->begun || p->refused || p->config.patterns_only || p->c->tool->quiet ||
-        p->samples >= CF_CACHEPERF_FEW)
+        cf_reader_lacks(p->c->in) || p->samples >= CF_CACHEPERF_FEW)
         return;
     for (unsigned i = 0; i < 2; i++) {
         period[i] = floor((double)p->period[i] * shorter);

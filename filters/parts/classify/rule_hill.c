@@ -221,6 +221,8 @@ static void end(void *state)
 {
     struct hill *h = state;
 
+    if (!cf_reader_lacks(h->c->in))
+        cf_tool_modelled(h->c->tool, h->m);
     for (unsigned i = 0; i < h->watches; i++) {
         struct watched *w = &h->watch[i];
 
