@@ -791,6 +791,14 @@ END
     run -2 cf-rank --value cost --level 2 </dev/null
     has "--level goes with --value misses or hits"
     run -2 cf-rank --value misses --dist 5 --level 1 </dev/null
+    # a name that is empty, as of a variable that is not set, is none
+    for option in --by '--value misses --class' --value --sort --op; do
+        for name in '' ,; do
+            # shellcheck disable=SC2086 # an option, or several
+            run -2 cf-rank $option "$name" </dev/null
+            has ": give one of "
+        done
+    done
 }
 
 @test "--picture: bars in the order of the ranking, as long as their values" {

@@ -83,11 +83,11 @@ unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word)
 void cf_sums_values(const struct cf_tool *t, void *sums, const char *option, char *text)
 {
     struct cf_sums *s = sums;
-    char *rest;
+    char *part;
 
     (void)t;
     s->count = 0;
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
+    while ((part = strsep(&text, ",")))
         (void)pick(s, option, part, s->words);
     s->shown = s->count;
 }
@@ -95,10 +95,10 @@ void cf_sums_values(const struct cf_tool *t, void *sums, const char *option, cha
 void cf_sums_classes(const struct cf_tool *t, void *sums, const char *option, char *text)
 {
     struct cf_sums *s = sums;
-    char *rest;
+    char *part;
 
     memset(s->class, 0, sizeof(s->class));
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
+    while ((part = strsep(&text, ",")))
         s->class[cf_parse_class(t, option, part, 0)] = 1;
 }
 

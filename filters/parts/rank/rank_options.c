@@ -26,10 +26,10 @@ static int same_column(const char *a, const char *b)
 static void set_by(const struct cf_tool *t, void *rank, const char *option, char *text)
 {
     struct rank *k = rank;
-    char *rest;
+    char *part;
 
     k->c.keys = 0;
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+    while ((part = strsep(&text, ","))) {
         unsigned by;
 
         if (!strcmp(part, "line")) {
