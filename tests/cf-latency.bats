@@ -561,6 +561,16 @@ END
 @test "--retime: another clock, several CPUs, processes side by side, and a summary alone are refused" {
     run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime "$D/in.cf"
     has "it must count instructions" "$stderr"
+    # of a stream without accesses that is not what is wrong; before and behind accesses it is
+    printf 'experiment,time,repeat\nsize,5,0\n' | stream probe.cf --table probe --clock cycles
+    run -1 --separate-stderr cf-latency -m "$D/plain.yaml" --retime probe.cf
+    [[ $stderr == "cf-latency: probe.cf: there are records, but none of table access, "* && ${#stderr_lines[@]} == 1 ]]
+    printf '%s\n' time,op,addr,hit 10,load,64,255 | stream counts.cf --clock instructions
+    for files in 'probe.cf counts.cf' 'counts.cf probe.cf'; do
+        # shellcheck disable=SC2086 # files
+        run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime $files
+        has "the clock of the stream is 'cycles', it must count instructions" "$stderr"
+    done
     printf '%s\n' time,pid,tid,cpu,op,addr,hit 10,1,1,0,load,64,255 20,1,1,1,load,64,1 | stream cpus.cf --clock instructions
     run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime cpus.cf
     has "accesses of several CPUs" "$stderr"

@@ -26,7 +26,9 @@ struct sums {
 struct retime {
     struct cf_tool *tool;
     uint64_t hz;
-    int again; /* the stream was retimed before */
+    int again;   /* the stream was retimed before */
+    int came;    /* accesses did */
+    char *clock; /* of a segment, another than of instructions; NULL: none has one */
     struct sums sums;
     struct held *first, **last;
     uint64_t next; /* time of the earliest row that waits */
@@ -73,7 +75,14 @@ void retime_free(struct retime *t)
     }
     cf_counts_free(t->gained);
     cf_counts_free(t->lost);
+    free(t->clock);
     free(t);
+}
+
+static void refuse_clock(const struct retime *t)
+{
+    cf_die(t->tool, CF_EXIT_INPUT,
+           "--retime: the clock of the stream is '%s', it must count instructions", t->clock);
 }
 
 void retime_begin(struct retime *t, const struct cf_header *h, struct cf_writer *w)
@@ -86,10 +95,13 @@ void retime_begin(struct retime *t, const struct cf_header *h, struct cf_writer 
                "--retime: its times contain costs that column cost no longer states, or of "
                "accesses that are not there: retime the stream from before the last cf-latency, "
                "and before rows were taken out");
-    if (!t->again && (!h->clock_unit || strcmp(h->clock_unit, "instructions") != 0))
-        cf_die(t->tool, CF_EXIT_INPUT,
-               "--retime: the clock of the stream is '%s', it must count instructions",
-               h->clock_unit ? h->clock_unit : "not stated");
+    if (!t->again && (!h->clock_unit || strcmp(h->clock_unit, "instructions") != 0)) {
+        free(t->clock);
+        t->clock = cf_need(t->tool, strdup(h->clock_unit ? h->clock_unit : "not stated"));
+        if (t->came)
+            refuse_clock(t);
+        return; /* where no accesses come either, that is said */
+    }
     t->sums = t->thread = (struct sums){0, 0};
     t->pid = t->tid = 0;
     t->has_cpu = 0;
@@ -113,7 +125,7 @@ int retime_take(struct retime *t, struct cf_frame *f)
     struct held *h;
 
     if (f->table == CF_ACCESS || f->table == CF_PROBE || f->table == CF_HEADER || !f->rows ||
-        !cf_late_values(f, CF_TIME) || cf_frame_all(f) != 0)
+        t->clock || !cf_late_values(f, CF_TIME) || cf_frame_all(f) != 0)
         return 0;
     if (f->table == CF_UNPLACED)
         cf_die(t->tool, CF_EXIT_INPUT,
@@ -250,6 +262,9 @@ int retime_accesses(struct retime *t, struct cf_frame *f, const uint32_t *old, c
     const uint64_t *time = cf_u64(f, CF_TIME), *weight = cf_u64(f, CF_WEIGHT);
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
 
+    if (t->clock)
+        refuse_clock(t);
+    t->came = 1;
     if (t->again && !old)
         cf_die(t->tool, CF_EXIT_INPUT,
                "--retime: its times contain costs, and accesses lack column cost, which states "

@@ -23,7 +23,8 @@ struct retime;
 struct retime *retime_new(struct cf_tool *t, uint64_t hz, struct cf_reader *r);
 void retime_free(struct retime *t);
 
-/* A segment begins, whose header is about to be handed on. Exits where its clock is another. */
+/* A segment begins, whose header is about to be handed on. Exits where its clock is another and
+   accesses came before; else retime_accesses() does. */
 void retime_begin(struct retime *t, const struct cf_header *h, struct cf_writer *w);
 
 /* 1: the frame, of any table but accesses, waits. */
