@@ -1091,6 +1091,28 @@ overlap_of_working_set,6,1.0000"
     [ -z "$output" ]
 }
 
+@test "what missed and has no class by rule cacheperf is no hit: a message says how many there are" {
+    local said='cf-rank: 40 accesses missed the first level and have no class by rule cacheperf: they count as no misses and no hits, but in the ratio; --level 1 counts them'
+    # a statement with half of the misses, and one with too few, which is not reported
+    awk 'BEGIN { print "time,pid,tid,op,addr,size,pc,level,weight"
+        for (i = 0; i < 2000; i++) print i ",7,7,load," i * 4160 ",8,256," (i % 2 ? 255 : 1) ",10"
+        for (i = 0; i < 500; i++) print 2000 + i ",7,7,store," i * 8 ",8,512," (i < 4 ? 2 : 1) ",10" }' | stream s.cf
+    cf-classify -q --rule cacheperf -m xeon-6230 -o in.packed.cf s.cf 2>/dev/null
+    run -0 --separate-stderr cf-rank -q --by op,class --value accesses,misses,hits,ratio in.packed.cf
+    [[ $(cut -d, -f2-7 <<<"$output") == 'op,class,accesses,misses,hits,miss_ratio
+load,none,10000,0,10000,0.000000
+load,capacity,10000,10000,0,1.000000
+store,none,5000,0,4960,0.000000' && $stderr == "$said" ]] || fail "$output$stderr"
+    parts 2 in.packed.cf cf-rank -q --by op --value hits
+    run -0 --separate-stderr cf-rank -q --by op --value hits p.1.cf p.2.cf
+    [[ $stderr == "$said" && ${lines[2]} == 2,store,4960,* ]] || fail "$output$stderr"
+    # all that missed, or those of a class
+    run -0 --separate-stderr cf-rank -q --by op --value misses,hits --level 1 in.packed.cf
+    [[ ! $stderr && ${lines[2]} == 2,store,40,4960,* ]] || fail "$output$stderr"
+    run -0 --separate-stderr cf-rank -q --by op --value misses --class capacity in.packed.cf
+    [[ ! $stderr ]] || fail "$stderr"
+}
+
 @test "of level 0 nothing is known: a message says how many there are" {
     local said='cf-rank: what served 7 accesses is not known (level 0): they count neither as misses nor as hits, but in the ratio as accesses'
     printf 'time,op,addr,hit,weight\n1,load,1,1,1\n2,load,1,255,3\n3,store,1,0,5\n4,load,1,0,2\n5,ifetch,1,0,9\n' | stream in.packed.cf

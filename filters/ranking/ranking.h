@@ -76,7 +76,8 @@ struct cf_sums {
     unsigned missed_by, missed_before; /* columns, see cf_missed_check() */
     uint64_t no_level; /* accesses of which no more is known than that the first level missed, */
     uint64_t no_dist;  /* that column dist does not count, */
-    uint64_t no_hit;   /* and of which is not known whether they missed */
+    uint64_t no_hit;   /* of which is not known whether they missed, */
+    uint64_t no_class; /* and that rule cacheperf gives no class though they missed */
     int unstated;      /* of which sets distances are, is not stated */
 };
 

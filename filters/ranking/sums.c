@@ -235,18 +235,28 @@ static inline int missed_levels(unsigned level, unsigned number)
     return level > number && (level != CF_FROM_BEYOND || number == 1);
 }
 
+/* Whether the classes are verdicts on samples, of which many that missed get none. */
+static int are_verdicts(const struct cf_frame *f)
+{
+    const char *rule = cf_header_fact(f->header, "class", "rule");
+
+    return rule && !strcmp(rule, "cacheperf");
+}
+
 /* value[i] *= whether the access hit. A level of 0, and of 254 where it is not the first, is not
    known: no hit, and without a class no miss. 1 when there is no column that says what missed. */
 static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t *value)
 {
     const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS);
     const uint8_t *level = level_of(f);
-    const unsigned above = s->level_given ? s->level : CF_FROM_MEMORY - 1;
+    const unsigned above = s->level_given             ? s->level
+                           : !class                   ? CF_FROM_MEMORY - 1
+                           : level && are_verdicts(f) ? 1
+                                                      : CF_FROM_MEMORY;
 
-    for (uint32_t i = 0; class && i < f->rows; i++)
-        value[i] *= class[i] == 0 && (!level || (level[i] != 0 && level[i] != CF_FROM_BEYOND));
-    for (uint32_t i = 0; !class && level && i < f->rows; i++)
-        value[i] *= level[i] != 0 && level[i] <= above && level[i] != CF_FROM_BEYOND;
+    for (uint32_t i = 0; (class || level) && i < f->rows; i++)
+        value[i] *= !(class && class[i]) &&
+                    (!level || (level[i] != 0 && level[i] <= above && level[i] != CF_FROM_BEYOND));
     return !class && !level;
 }
 
@@ -365,11 +375,14 @@ static void count_no_hit(struct cf_sums *s, const struct cf_frame *f)
     const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS), *op = cf_u8(f, CF_OP);
     const uint8_t *level = level_of(f);
     const uint64_t *weight = cf_u64(f, CF_WEIGHT);
-    const uint8_t *at = level ? memchr(level, 0, f->rows) : NULL;
+    const int verdicts = class && !s->classes_given && are_verdicts(f);
+    const uint8_t *at = level && !verdicts ? memchr(level, 0, f->rows) : level;
 
     for (uint32_t i = at ? (uint32_t)(at - level) : f->rows; i < f->rows; i++)
-        if (!level[i] && !(class && class[i]))
-            s->no_hit += (weight ? weight[i] : 1) * (op ? s->op[op[i]] : 1);
+        if (!(class && class[i]) &&
+            (!level[i] || (verdicts && level[i] > 1 && level[i] != CF_FROM_BEYOND)))
+            *(level[i] ? &s->no_class : &s->no_hit) +=
+                (weight ? weight[i] : 1) * (op ? s->op[op[i]] : 1);
 }
 
 static uint64_t eight(const uint8_t *column, uint32_t row)
@@ -434,15 +447,19 @@ void cf_sums_remarks(const struct cf_sums *s)
     cf_missed_check(s->tool, s->missed_before, s->missed_by);
     if (s->no_level)
         cf_warn(s->tool,
-                "%" PRIu64
-                " accesses missed the first level, and which of the others served them is "
-                "not known (level 254): they count as misses of the first level alone",
+                "%" PRIu64 " accesses missed the first level, and which of the others served them "
+                "is not known (level 254): they count as misses of the first level alone",
                 s->no_level);
     if (s->no_hit)
         cf_warn(s->tool,
                 "what served %" PRIu64 " accesses is not known (level 0): they count neither as "
                 "misses nor as hits, but in the ratio as accesses",
                 s->no_hit);
+    if (s->no_class)
+        cf_warn(s->tool,
+                "%" PRIu64 " accesses missed the first level and have no class by rule cacheperf: "
+                "they count as no misses and no hits, but in the ratio; --level 1 counts them",
+                s->no_class);
     if (s->unstated && !s->tool->quiet)
         cf_warn(s->tool, "--dist: the header does not state of what sets the distances are: they "
                          "are taken for those of one: run cf-distance again");
