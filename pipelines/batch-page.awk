@@ -12,11 +12,14 @@ function escaped(text) {
     return text
 }
 
-# A path in a link: what is no letter, digit or one of -_.,/@+ is left to the browser, but for these.
-function link(path) {
+# A path in a link: what is no letter, digit or one of -_.,/@+ is left to the browser, but for these, and for
+# bytes beyond ASCII, which may be no UTF-8.
+function link(path,    i) {
     gsub(/%/, "%25", path)
     gsub(/#/, "%23", path)
     gsub(/\?/, "%3F", path)
+    if (path ~ /[\200-\377]/)
+        for (i = 128; i < 256; i++) gsub(sprintf("%c", i), sprintf("%%%X", i), path)
     return escaped(path)
 }
 

@@ -434,7 +434,7 @@ end() {
             results_of "$name"
             for f in "${all[@]}" log; do [[ ! -s $OUT/$name/$f ]] || printf 'file\t%s/%s\n' "$name" "$f"; done
         done
-    } | manifest=$OUT/manifest.csv recipe=$(<"$OUT/.batch/recipe") key=$key awk -f "$SCRIPTS/batch-page.awk" |
+    } | manifest=$OUT/manifest.csv recipe=$(<"$OUT/.batch/recipe") key=$key LC_ALL=C awk -f "$SCRIPTS/batch-page.awk" |
         write "$OUT/index.html" || exit 3
     awk -F'\t' '$1 != "whole" || $3 { print "batch: " $2 ": " $1 ($3 ? ": " $3 : "") }' "$states" >&2
     counts <"$states"

@@ -218,6 +218,14 @@ few() {
     cmp before out/.batch/key
 }
 
+@test "a trace whose name is no UTF-8: its links on the page lead to its results" {
+    few 1
+    mv few/sort-0.cf few/$'n\xff\xc3\xa9.cf'
+    run -0 batch
+    grep -aq 'href="n%FF%C3%A9/curve.csv"' out/index.html || fail "$(grep -ao 'href="[^"]*"' out/index.html)"
+    [[ -s out/$'n\xff\xc3\xa9/curve.csv' ]]
+}
+
 @test "a trace that is a link: the file behind it counts; one that is no file is refused" {
     mkdir links
     cp "$D/traces/sort-0.cf" kept.cf
@@ -733,7 +741,7 @@ END
     is "1 whole"
     [[ -s out/é-1,@+_/curve.csv ]]
     run ! grep -F '<script>alert' out/index.html
-    grep -qF 'href="é-1,@+_/curve.csv"' out/index.html
+    grep -qF 'href="%C3%A9-1,@+_/curve.csv"' out/index.html
     python3 -c 'import csv, sys; r = list(csv.DictReader(open(sys.argv[1]))); assert [r[0]["name"], r[0]["command"]] == sys.argv[2:], r' \
         out/manifest.csv é-1,@+_ "true '<script>alert(\"x\"), 1</script>'"
 }
