@@ -181,9 +181,9 @@ results_of() {
 }
 
 failed() { # of function one(), which ends
-    # make's own messages say least, and programs behind the one that failed only that it did
-    [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -av -e '^make' -e 'standard input: empty: ' \
-        -e 'standard input: .*what wrote it says' "$dir/.batch/log" | tail -n 1)
+    # make's own messages say least, and those from a program behind the one that failed on, only that it did
+    [[ $why || ! -s $dir/.batch/log ]] || why=$(LC_ALL=C awk '/^make/ { behind = 0; next }
+        /standard input: (empty: |.*what wrote it says)/ { behind = 1 } !behind { why = $0 } END { print why }' "$dir/.batch/log")
     [[ $why || ! -s $dir/.batch/log ]] || why=$(grep -av '^make' "$dir/.batch/log" | tail -n 1)
     [[ $why || ! -s $dir/.batch/log ]] || why=$(tail -n 1 "$dir/.batch/log")
     why=${why:-the recipe failed}

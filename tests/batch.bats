@@ -463,6 +463,14 @@ END
     has "1 failed"
 }
 
+@test "of a failure the message of the program that failed is shown, not what those behind it in the pipe say" {
+    few 1
+    printf 'op,addr,size\nload,0x1000,8\n' | cf-capture csv -q -o few/sort-0.cf
+    PAGES=cacheperf run -2 batch
+    has "sort-0: failed: cf-merge: standard input: byte "
+    has "no column 'pid'"
+}
+
 @test "a recipe that ends well without a result, or with an empty one: the trace fails, and the message names it" {
     few 1
     local line
