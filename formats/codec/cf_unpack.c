@@ -215,21 +215,28 @@ int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
                        u->plain[1].data, (size_t)tokens);
 }
 
-int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
+int cfu_kinds(struct unpacker *u, size_t rows, uint64_t kinds)
 {
-    const uint64_t codes = c->base;
-    if (!codes || codes > CF_MAX_CODES || c->bytes != 2 * rows)
+    if (!kinds || kinds > CF_MAX_CODES)
         return cfu_fail(u, "number of codes is wrong");
-    u->rows = rows;
-    u->codes = u->kinds = (uint32_t)codes;
-    if (cfu_room(u, &u->memory, 2 * (size_t)codes + 2 * rows) < 0)
+    if (cfu_room(u, &u->memory, 2 * (size_t)kinds + 2 * rows) < 0)
         return -1;
-    u->where = NULL;
+    u->rows = rows;
+    u->codes = u->kinds = (uint32_t)kinds;
     u->kind = (uint16_t *)(void *)u->memory.data;
-    u->code = u->kind + codes;
-    memcpy(u->code, c->data, 2 * rows);
+    u->code = u->kind + kinds;
     for (uint32_t k = 0; k < u->codes; k++)
         u->kind[k] = (uint16_t)k;
+    return 0;
+}
+
+int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
+{
+    if (c->bytes != 2 * rows)
+        return cfu_fail(u, "length of the codes is wrong");
+    if (cfu_kinds(u, rows, c->base) < 0)
+        return -1;
+    memcpy(u->code, c->data, 2 * rows);
     uint16_t most = 0;
     size_t i = 0;
     for (; i + BLOCK <= rows; i += BLOCK) {
@@ -240,7 +247,7 @@ int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
     }
     for (; i < rows; i++)
         most = u->code[i] > most ? u->code[i] : most;
-    return most < codes ? 0 : cfu_fail(u, "code is not known");
+    return most < u->codes ? 0 : cfu_fail(u, "code is not known");
 }
 
 /* ---- columns of a packed frame ---- */

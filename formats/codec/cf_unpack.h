@@ -82,6 +82,8 @@ int cfu_planes(struct unpacker *u, const struct cf_coded *c, size_t bytes,
 /* The codes of the rows by CF_CODES, and by CF_ROWCODES: u->rows to u->where. */
 int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
 int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
+/* Room for the codes of the rows, each of which is a kind. */
+int cfu_kinds(struct unpacker *u, size_t rows, uint64_t kinds) CF_MUST_CHECK;
 /* Fills `out` with values of `width` bytes from narrow ones. False where that is no narrowing. */
 bool cfu_widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned width, void *out);
 

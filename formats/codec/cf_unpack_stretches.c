@@ -105,27 +105,17 @@ int cfu_stretches(struct unpacker *u, size_t rows, const struct cf_coded *c)
 {
     struct cf_stretches_read *t = &u->stretches;
     struct cf_input in = cfu_input(c);
-    const uint64_t kinds = c->base;
     const int64_t stretches = cfu_varint(&in, CF_STRETCHES_MOST),
                   all = cfu_varint(&in, CF_STRETCHES_MOST), tokens = cfu_varint(&in, c->bytes / 2);
-    if (!kinds || kinds > CF_MAX_CODES || stretches < 0 || all < 0 || tokens < 0)
-        return cfu_fail(u, "number of codes is wrong");
+    if (stretches < 0 || all < 0 || tokens < 0)
+        return cfu_fail(u, "number of stretches is wrong");
     t->stretches = (uint32_t)stretches;
     t->rows = (uint32_t)all;
     t->tokens = (size_t)tokens;
     if ((size_t)(in.end - in.at) != 8 * (size_t)t->stretches + 6 * (size_t)t->rows + 2 * t->tokens)
         return cfu_fail(u, "length of the codes is wrong");
     t->token = in.end - 2 * t->tokens;
-    u->rows = rows;
-    u->codes = u->kinds = (uint32_t)kinds;
-    if (cfu_room(u, &u->memory, 2 * (size_t)kinds + 2 * rows) < 0)
-        return -1;
-    u->where = NULL;
-    u->kind = (uint16_t *)(void *)u->memory.data;
-    u->code = u->kind + kinds;
-    for (uint32_t k = 0; k < u->codes; k++)
-        u->kind[k] = (uint16_t)k;
-    return take_stretches(u, in.at) < 0 ? -1 : check_tokens(u);
+    return cfu_kinds(u, rows, c->base) < 0 || take_stretches(u, in.at) < 0 ? -1 : check_tokens(u);
 }
 
 static void put_times(struct cf_stretches_read *t, uint64_t now, uint64_t *out)
