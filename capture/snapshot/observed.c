@@ -465,7 +465,10 @@ static unsigned count_moving(const struct cf_observed *t)
 }
 
 /* A signal that was sent is not obeyed at once: who had no child when we searched may have forked
-   before it stood. So the last search is one that began when all stood. */
+   before it stood. So the last search is one that began when all stood. We may have a higher
+   priority than a task on our CPU that has yet to see its signal: between two looks it gets as much
+   of the CPU as we took to look. Where looks are slow, there are three at least: one finds, in one
+   they stop, and one sees that all stood. */
 unsigned cf_observed_stop(struct cf_observed *t)
 {
     uint64_t began = now_us(), took;
@@ -475,21 +478,19 @@ unsigned cf_observed_stop(struct cf_observed *t)
     for (size_t i = 0; i < t->count; i++) /* those known from the last time, at once */
         cf_observed_signal(&t->observed[i], SIGSTOP);
     moved = count_moving(t);
-    do {
+    for (unsigned looks = 1;; looks++) {
         moving = (cf_observed_find(t) != 0) + moved;
         for (size_t i = 0; i < t->count; i++)
             if (t->observed[i].fresh)
                 cf_observed_signal(&t->observed[i], SIGSTOP);
         moved = count_moving(t);
         moving += moved;
-        /* We may have a higher priority than a task on our CPU that has yet to see its signal: it
-           gets as much of the CPU as we took to look. */
+        if (!moving || (looks >= 3 && began >= until))
+            return moving;
         took = now_us() - began;
-        if (moving)
-            usleep((useconds_t)(took > POLL_US ? took : POLL_US));
+        usleep((useconds_t)(took > POLL_US ? took : POLL_US));
         began = now_us();
-    } while (moving && began < until);
-    return moving;
+    }
 }
 
 void cf_observed_continue(struct cf_observed *t)
