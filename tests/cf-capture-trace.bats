@@ -415,6 +415,82 @@ END
     echo "cf-capture-trace: process N: the instruction at 0xN is none that Valgrind knows: SIGILL" | same - said
 }
 
+@test "execve that fails by itself fails with the same error, and the program goes on" {
+    cc -O0 -o tries -x c - <<'END'
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    static char text[400000];
+    for (int i = 1; i < argc; i++) {
+        int status;
+        fflush(stdout);
+        if (fork() == 0) {
+            execl(argv[i], argv[i], (char *)0);
+            printf("%s: %s\n", argv[i], strerror(errno));
+            exit(9);
+        }
+        wait(&status);
+        printf("%s: status %d\n", argv[i], WEXITSTATUS(status));
+    }
+    memset(text, 'x', sizeof text - 1);
+    for (int bytes = 131070; bytes <= 131073; bytes++) {
+        int status;
+        text[bytes] = 0;
+        fflush(stdout);
+        if (fork() == 0) {
+            execl("/bin/true", "true", text, (char *)0);
+            printf("%d bytes: %s\n", bytes, strerror(errno));
+            exit(9);
+        }
+        wait(&status);
+        printf("%d bytes: status %d\n", bytes, WEXITSTATUS(status));
+        text[bytes] = 'x';
+    }
+    for (int n = 100; n <= 200000; n *= 2000) {
+        char **many = calloc(n + 1, sizeof *many);
+        for (int i = 0; i < n; i++)
+            many[i] = "an argument of some length";
+        fflush(stdout);
+        if (fork() == 0) {
+            execv("/bin/true", many);
+            printf("%d arguments: %s\n", n, strerror(errno));
+            exit(9);
+        }
+        wait(0);
+    }
+    return 0;
+}
+END
+    printf 'int main(void) { return 5; }\n' >five.c
+    cc -o five five.c
+    cc -o nolinker five.c -Wl,--dynamic-linker=/none/ld.so
+    cc -o badlinker five.c -Wl,--dynamic-linker="$PWD/five.c"
+    : >nothing
+    printf '#!/none/sh\n' >missing
+    printf '#!/bin/sh\r\nexit 4\n' >crlf
+    printf '#!%s\n' "$PWD" >folder
+    printf '#!%s/five.c\n' "$PWD" >nofile
+    printf '#!%s/nothing\n' "$PWD" >empty
+    printf '#!%s/five\n' "$PWD" >one
+    for i in one:two two:three three:four four:deep deep:deeper deeper:deepest; do
+        printf '#!%s/%s\n' "$PWD" "${i%:*}" >"${i#*:}"
+    done
+    printf '#!%s/loops\n' "$PWD" >loops
+    chmod +x nothing missing crlf folder nofile empty one two three four deep deeper deepest loops
+    ulimit -Ss 8192
+    set -- ./none ./five ./nolinker ./badlinker ./nothing ./missing ./crlf ./folder ./nofile ./empty ./one ./deep \
+        ./deeper ./deepest ./loops .
+    ./tries "$@" >want
+    run -0 --separate-stderr cf-capture-trace -o t.cf ./tries "$@"
+    [[ ! $stderr ]] || fail "$stderr"
+    same - want <<<"$output"
+}
+
 @test "strict seccomp, in which Valgrind cannot live: what was before it is recorded, and a message says why it ends" {
     cc -O0 -o strict -x c - <<'END'
 #include <linux/seccomp.h>

@@ -18,19 +18,39 @@ extern struct {
     Int fd; /* and more */
 } VG_(log_output_sink);
 
+#if defined(VGA_amd64)
+enum { MACHINE = 62 };
+#elif defined(VGA_arm64)
+enum { MACHINE = 183 };
+#endif
+
+enum {
+    DEPTH = 5,   /* scripts that name each other as interpreter */
+    HEAD = 1024, /* bytes of a file that say what it is, and which linker it wants */
+};
+
 /* /proc/self/exe is Valgrind, and what the program means by it is itself. Valgrind's own handling
  * of execve() (build.mk has this take its place) sees to that in other calls, not here. */
 
 struct arguments {
     Word number;
-    UWord first; /* and more */
+    UWord first;    /* name */
+    UWord lists[2]; /* arguments, environment; and more */
 };
+struct status {
+    enum { COMPLETE = 1 } what;
+    SysRes result;
+};
+extern SysRes VG_(mk_SysRes_Error)(UWord error);
 void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, void *status,
+                                                struct arguments *arguments, struct status *status,
                                                 UWord *flags);
 void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, void *status,
+                                                struct arguments *arguments, struct status *status,
                                                 UWord *flags);
+
+/* A call that Valgrind has begun ends the process where the kernel then refuses it, or Valgrind
+ * finds no interpreter: what is so is found before, and the call fails. */
 
 /* Copies what the program calls the file; False where there is no such text. */
 static Bool name_of(Addr name, HChar *path)
@@ -64,44 +84,6 @@ static Bool is_no_file(const HChar *path)
     return !sr_isError(VG_(stat)(path, &st)) && !VKI_S_ISREG(st.mode);
 }
 
-void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, void *status,
-                                                UWord *flags)
-{
-    enum { RED_ZONE = 128 };
-    HChar link[40], path[VKI_PATH_MAX];
-    const UWord name = arguments->first;
-    SSizeT length = 0;
-    Addr place;
-
-    if (name_of(name, path)) {
-        if (is_own_executable(path)) {
-            VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
-            length = VG_(readlink)(link, path, sizeof path - 1);
-        } else if (is_no_file(path)) {
-            path[0] = '/'; /* EACCES, as for all that is no file */
-            length = 1;
-        }
-        /* The name must be in the program's memory: below its stack there is nothing of its own. */
-        place = VG_(get_SP)(tid) - RED_ZONE - sizeof path;
-        if (length > 0 && VG_(am_is_valid_for_client)(place, sizeof path, VKI_PROT_WRITE)) {
-            path[length] = 0;
-            VG_(memcpy)((void *)place, path, length + 1);
-            arguments->first = place;
-        }
-    }
-    __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
-    arguments->first = name; /* where it failed, a call has the arguments that it came with */
-}
-
-/* What can be recorded. */
-
-#if defined(VGA_amd64)
-enum { MACHINE = 62 };
-#elif defined(VGA_arm64)
-enum { MACHINE = 183 };
-#endif
-
 /* The program that a script names, in place of the script's own name; False where it is none. */
 static Bool take_interpreter(const HChar *text, HChar *path)
 {
@@ -117,36 +99,167 @@ static Bool take_interpreter(const HChar *text, HChar *path)
     return n > 0;
 }
 
+/* The first bytes of a file: how many, with a zero behind them, or -1. */
+static Int read_head(const HChar *path, HChar head[HEAD])
+{
+    const SysRes file = VG_(open)(path, VKI_O_RDONLY, 0);
+    Int n;
+
+    if (sr_isError(file))
+        return -1;
+    n = VG_(read)(sr_Res(file), head, HEAD - 1);
+    VG_(close)(sr_Res(file));
+    head[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+static Bool is_program(const HChar *head, Int n)
+{
+    enum { HEADER = 64 };
+
+    return n >= HEADER && VG_(memcmp)(head, "\177ELF", 4) == 0;
+}
+
+static Bool is_of_this_machine(const HChar *head)
+{
+    enum { CLASS = 4, CLASS_64 = 2, AT_MACHINE = 18 };
+
+    return head[CLASS] == CLASS_64 && *(const UShort *)(head + AT_MACHINE) == MACHINE;
+}
+
+/* The dynamic linker that a program of this machine names, in place of its own name. */
+static Bool take_linker(const HChar *head, Int n, HChar *path)
+{
+    enum { HEADERS = 32, ENTRY = 56, COUNT = 56, OFFSET = 8, BYTES = 32, INTERPRETER = 3 };
+    const ULong first = *(const ULong *)(head + HEADERS);
+
+    for (UInt i = 0; i < *(const UShort *)(head + COUNT); i++) {
+        const HChar *h = head + first + (ULong)i * ENTRY;
+
+        if (first > HEAD || h + ENTRY > head + n)
+            break;
+        if (*(const UInt *)h == INTERPRETER && *(const ULong *)(h + OFFSET) < (ULong)n &&
+            *(const ULong *)(h + BYTES) < (ULong)n - *(const ULong *)(h + OFFSET)) {
+            VG_(strcpy)(path, head + *(const ULong *)(h + OFFSET));
+            return True;
+        }
+    }
+    return False;
+}
+
+/* Why no file can be executed by that name, for what the program or the scripts that name each
+ * other as interpreter need; 0 where that is not known. */
+static Int cannot(const HChar *name)
+{
+    HChar path[VKI_PATH_MAX], head[HEAD];
+
+    VG_(strcpy)(path, name);
+    for (UInt depth = 0; depth <= DEPTH; depth++) {
+        const Int error = depth ? VG_(check_executable)(NULL, path, True) : 0,
+                  n = error ? -1 : read_head(path, head);
+
+        if (n < 0)
+            return error;
+        if (is_program(head, n))
+            return is_of_this_machine(head) && take_linker(head, n, path)
+                       ? VG_(check_executable)(NULL, path, True)
+                       : 0;
+        if (!take_interpreter(head, path))
+            return depth ? VKI_ENOEXEC : 0; /* Valgrind would give it to a shell */
+    }
+    return VKI_ELOOP;
+}
+
+/* Bytes of a text of the program with its end, at most `most`. */
+static SizeT bytes_of(Addr text, SizeT most)
+{
+    SizeT n = 0;
+
+    while (n < most && ((n && (text + n) % VKI_PAGE_SIZE) ||
+                        VG_(am_is_valid_for_client)(text + n, 1, VKI_PROT_READ)))
+        if (!((const HChar *)text)[n++])
+            break;
+    return n;
+}
+
+/* What the kernel takes of arguments and environment (fs/exec.c), and Valgrind adds its own. */
+static Bool are_too_long(const UWord lists[2])
+{
+    enum { OWN = 16 << 10, STRING = 128 << 10, LEAST = 128 << 10, MOST = 6 << 20 };
+    struct vki_rlimit stack = {0, 0};
+    SizeT bytes = OWN, most;
+
+    VG_(getrlimit)(VKI_RLIMIT_STACK, &stack);
+    most = stack.rlim_cur / 4 < LEAST  ? LEAST
+           : stack.rlim_cur / 4 < MOST ? stack.rlim_cur / 4
+                                       : MOST;
+    for (UInt i = 0; i < 2; i++)
+        for (const Addr *p = (const Addr *)lists[i];
+             p && VG_(am_is_valid_for_client)((Addr)p, sizeof *p, VKI_PROT_READ) && *p; p++) {
+            const SizeT n = bytes_of(*p, STRING + 1);
+
+            bytes += n + sizeof *p;
+            if (n > STRING || bytes > most)
+                return True;
+        }
+    return False;
+}
+
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, struct status *status,
+                                                UWord *flags)
+{
+    enum { RED_ZONE = 128 };
+    HChar link[40], path[VKI_PATH_MAX];
+    const UWord name = arguments->first;
+    SSizeT length = 0;
+    Int error = are_too_long(arguments->lists) ? VKI_E2BIG : 0;
+    Addr place;
+
+    if (!error && name_of(name, path)) {
+        if (is_own_executable(path)) {
+            VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
+            length = VG_(readlink)(link, path, sizeof path - 1);
+        } else {
+            error = is_no_file(path) ? VKI_EACCES : cannot(path);
+        }
+        /* The name must be in the program's memory: below its stack there is nothing of its own. */
+        place = VG_(get_SP)(tid) - RED_ZONE - sizeof path;
+        if (length > 0 && VG_(am_is_valid_for_client)(place, sizeof path, VKI_PROT_WRITE)) {
+            path[length] = 0;
+            VG_(memcpy)((void *)place, path, length + 1);
+            arguments->first = place;
+        }
+    }
+    if (error) {
+        status->what = COMPLETE;
+        status->result = VG_(mk_SysRes_Error)(error);
+        return;
+    }
+    __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
+    arguments->first = name; /* where it failed, a call has the arguments that it came with */
+}
+
 /* By the program's own file and the interpreters that it names. What is no program is no matter of
  * ours: Valgrind lets the call fail. */
 static UInt kind_of(const HChar *name)
 {
-    enum { DEPTH = 5, CLASS = 4, CLASS_64 = 2, AT_MACHINE = 18 };
-    HChar path[VKI_PATH_MAX], head[256];
+    HChar path[VKI_PATH_MAX], head[HEAD];
     UInt depth;
 
     VG_(strncpy)(path, name, sizeof path - 1);
     path[sizeof path - 1] = 0;
     for (depth = 0; depth < DEPTH; depth++) {
         Bool privileged = False;
-        SysRes file;
         Int n;
 
         VG_(check_executable)(&privileged, path, False);
         if (privileged)
             return CF_WIRE_EXEC_PRIVILEGED;
-        file = VG_(open)(path, VKI_O_RDONLY, 0);
-        if (sr_isError(file))
-            break;
-        n = VG_(read)(sr_Res(file), head, sizeof head - 1);
-        VG_(close)(sr_Res(file));
-        head[n > 0 ? n : 0] = 0;
-        if (n > AT_MACHINE + 1 && VG_(memcmp)(head, "\177ELF", 4) == 0)
-            return head[CLASS] == CLASS_64 && (UChar)head[AT_MACHINE] == MACHINE &&
-                           !head[AT_MACHINE + 1]
-                       ? CF_WIRE_EXEC_RECORDED
-                       : CF_WIRE_EXEC_FOREIGN;
-        if (!take_interpreter(head, path))
+        n = read_head(path, head);
+        if (n > 0 && is_program(head, n))
+            return is_of_this_machine(head) ? CF_WIRE_EXEC_RECORDED : CF_WIRE_EXEC_FOREIGN;
+        if (n < 0 || !take_interpreter(head, path))
             break;
     }
     return CF_WIRE_EXEC_RECORDED;
