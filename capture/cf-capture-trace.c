@@ -93,11 +93,28 @@ struct capture {
 
 /* ---- finding things ---- */
 
+/* Valgrind itself, or NULL: Debian's command is a script, which puts more into the program's
+ * environment. */
+static const char *find_valgrind(void)
+{
+    static char path[PATH_MAX];
+    const char *const end = ".bin";
+    size_t length;
+
+    if (cf_command_find("valgrind", path, sizeof(path) - strlen(end)) != 0)
+        return NULL;
+    length = strlen(path);
+    memcpy(path + length, end, strlen(end) + 1);
+    if (access(path, X_OK) != 0)
+        path[length] = 0;
+    return path;
+}
+
 /* Directory of our Valgrind tool, or NULL with the reason why it cannot be used. */
 static const char *find_tool(const char **why)
 {
     static char directory[PATH_MAX];
-    char path[PATH_MAX], valgrind[PATH_MAX];
+    char path[PATH_MAX];
 #if defined(__aarch64__)
     const char *arch = "arm64";
 #else
@@ -110,7 +127,7 @@ static const char *find_tool(const char **why)
     if (!realpath(path, directory))
         directory[0] = 0;
     *why = NULL;
-    if (cf_command_find("valgrind", valgrind, sizeof(valgrind)) != 0)
+    if (!find_valgrind())
         *why = "Valgrind is missing: install the package valgrind";
     else if (access(directory, X_OK) != 0)
         *why = "our Valgrind tool is missing: install the package valgrind and build again";
@@ -198,7 +215,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > most_stack)
         limit.rlim_cur = most_stack;
     snprintf(stack, sizeof(stack), "--main-stacksize=%llu", (unsigned long long)limit.rlim_cur);
-    line[n++] = "valgrind";
+    line[n++] = find_valgrind();
     line[n++] = "--command-line-only=yes";
     line[n++] = o->own_allocator ? "--tool=cftraceown" : "--tool=cftrace";
     line[n++] = "-q";

@@ -270,7 +270,7 @@ END
     ${CC:-cc} -O2 -static -o p p.c
     head -c 12000 "$ROOT/tests/lib.bash" "$ROOT/README.md" >in.txt
     cachegrind() {
-        env -i PATH="$PATH" PAD="$1" valgrind -q --tool=cachegrind --vex-guest-chase=no \
+        env -i PATH="$PATH" PAD="$1" "$(valgrind_itself)" -q --tool=cachegrind --vex-guest-chase=no \
             --cache-sim=yes --I1=8192,2,64 --D1=8192,2,64 --LL=262144,8,64 --cachegrind-out-file=cg.out ./p in.txt 2>cg.err >cg.txt
         awk '/^stack/ { print $2 }' cg.err
     }
@@ -323,7 +323,7 @@ END
         echo "$((i * 69069 % 100003)) line $i of $((i * i % 977)) lines"
     done >in.txt
     env -i PATH="$PATH" cf-capture trace -i -o t.cf -- gzip -9 -c in.txt >a.gz
-    env -i PATH="$PATH" valgrind -q --tool=cachegrind --vex-guest-chase=no --cache-sim=yes \
+    env -i PATH="$PATH" "$(valgrind_itself)" -q --tool=cachegrind --vex-guest-chase=no --cache-sim=yes \
         --I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 --cachegrind-out-file=cg.out \
         gzip -9 -c in.txt 2>/dev/null >b.gz
     cmp a.gz b.gz

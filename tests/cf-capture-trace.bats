@@ -78,7 +78,7 @@ hawk() {
 # Another tool, and ours, in the same environment.
 theirs() {
     env -i PATH="$PATH" VALGRIND_LIB="$P/same/libexec/cacheflow/valgrind" setarch -R \
-        valgrind --vex-guest-chase=no --log-file=log "$@"
+        "$(valgrind_itself)" --vex-guest-chase=no --log-file=log "$@"
 }
 ours() {
     env -i PATH="$PATH" setarch -R "$P/same/bin/cf-capture-trace" -q -o t.cf "$@"
@@ -1118,6 +1118,13 @@ END
     cf-capture-trace --command-output out sh -c 'echo hello' >t.cf
     [ "$(cat out)" = hello ]
     cf-cat --verify t.cf
+}
+
+@test "a program has the environment that it has by itself, and VALGRIND_LIB and LD_PRELOAD" {
+    env -i PATH="$PATH" A='b c' env >alone
+    env -i PATH="$PATH" A='b c' cf-capture-trace -q -o t.cf -- env >got
+    grep -vE '^(VALGRIND_LIB|LD_PRELOAD)=' got | same - alone
+    [ "$(grep -cE '^(VALGRIND_LIB|LD_PRELOAD)=' got)" = 2 ]
 }
 
 @test "a program has the open files that it has by itself: what is closed stays so" {

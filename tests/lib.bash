@@ -193,6 +193,11 @@ rows() {
     cf-cat --csv --table "$table" "$@"
 }
 
+# Valgrind as cf-capture-trace runs it: Debian's command is a script, which puts more into the environment
+valgrind_itself() {
+    command -v valgrind.bin || command -v valgrind
+}
+
 # eventually COMMAND...: it succeeds at last, after as long as the busiest machine may take:
 # CF_PATIENCE seconds [600], which matter only where it never does.
 eventually() {
