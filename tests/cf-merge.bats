@@ -257,6 +257,36 @@ sorted() {
     [[ $stderr == "" ]]
 }
 
+@test "accesses without an operation are loads, as they are alone" {
+    printf 'time,addr\n1,0x1\n3,0x1\n' | stream a.cf
+    printf 'time,addr,op\n2,0x1,store\n' | stream b.cf
+    local files
+    for files in 'a.cf b.cf' 'b.cf a.cf'; do
+        # shellcheck disable=SC2086 # files
+        run -0 --separate-stderr bash -c "cf-merge $files | cf-cat --csv --columns time,op"
+        is "time,op
+1,load
+2,store
+3,load"
+    done
+    has "a.cf: there is no column 'op' in table access: its rows are loads" "$stderr"
+}
+
+@test "accesses without a time have no place among those of another input" {
+    printf 'addr\n0x1\n' | stream t.cf
+    cf-cat --columns addr t.cf -o a.cf
+    printf 'time,addr\n5,0x2\n' | stream b.cf
+    run -1 --separate-stderr bash -c 'cf-merge -q a.cf a.cf b.cf >m.cf'
+    [[ $(grep -c "a.cf: frame [0-9]*: accesses without column 'time' have no place" <<<"$stderr") == 2 ]] || fail "$stderr"
+    run -1 bash -c 'cf-cat --csv --columns addr m.cf 2>/dev/null'
+    is "addr
+0x1
+0x1
+0x2"
+    run -0 --separate-stderr bash -c 'cf-merge a.cf >/dev/null'
+    [[ ! $stderr ]]
+}
+
 @test "a column that comes later: rows before it in the same frame get nothing in it" {
     printf 'time,addr\n1,0x1\n2,0x1\n' >a.csv
     printf 'time,addr,function,dist\n3,0x1,f,7\n' >b.csv

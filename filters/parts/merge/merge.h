@@ -127,6 +127,8 @@ void source_check_again(const struct source *s);
 
 /* Notes the times of a frame. 1 where they go back, of which it warns once. */
 int source_order(struct source *s, const struct cf_frame *f);
+/* Reports once that accesses have no time, where other inputs are. */
+void source_timeless(struct source *s, const struct cf_frame *f);
 
 /* Warns once where a frame describes, or with --renumber has, a process whose number another input
    has. */

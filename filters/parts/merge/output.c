@@ -179,16 +179,20 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
     return t;
 }
 
-static uint64_t neutral(unsigned column)
+/* What programs take for the value where the column is missing. */
+static uint64_t neutral(const struct out_table *t, unsigned column)
 {
-    return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_NONE : 0;
+    return column == CF_WEIGHT                     ? 1
+           : column == CF_DIST                     ? CF_DIST_NONE
+           : column == CF_OP && t->id == CF_ACCESS ? CF_LOAD
+                                                   : 0;
 }
 
 static struct out_column *add_column(struct output *out, struct out_table *t, unsigned id,
                                      unsigned type)
 {
     struct out_column *c = &t->column[t->columns];
-    const uint64_t value = neutral(id);
+    const uint64_t value = neutral(t, id);
 
     if (t->columns == CF_MAX_COLUMNS)
         return NULL;
@@ -220,7 +224,9 @@ static void warn_lack(struct output *out, const struct source *s, const struct o
     cf_warn(&out->merge->tool, "%s: %s '%s' in table %s: %s", s->input->name,
             before ? "inputs before it have no column" : "there is no column",
             column_name(s, c->id), table ? table : "(unknown)",
-            before              ? "rows so far go without"
+            before ? "rows so far go without"
+            : c->id == CF_OP && t->id == CF_ACCESS
+                ? "its rows are loads, as they mix with rows that have one"
             : c->id == CF_DIST  ? "its rows have no distance, as they mix with rows that have one"
             : c->type == CF_STR ? "its rows get no text, as they mix with rows that have it"
                                 : "its rows get 0, as they mix with rows that have it");
@@ -322,7 +328,7 @@ static const void *values_of(const struct part *p, unsigned i)
                     to[k] = (type)run->cpu;                                                        \
             else if (!from)                                                                        \
                 for (uint32_t k = 0; k < run->n; k++)                                              \
-                    to[k] = (type)neutral(c->id);                                                  \
+                    to[k] = (type)neutral(t, c->id);                                               \
             else if (c->id == CF_TIME)                                                             \
                 for (uint32_t k = 0; k < run->n; k++)                                              \
                     to[k] = (type)(from[run->from + k] + run->delta);                              \

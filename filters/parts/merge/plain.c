@@ -68,6 +68,8 @@ static void load(struct plain *p, struct lane *l)
         case CF_LINE:
             if (!f->rows)
                 break;
+            if (f->table == CF_ACCESS && !time && p->merge->inputs > 1)
+                source_timeless(s, f);
             set_order(p, l, f);
             source_take(s, f);
             source_translate(s, 0, f->rows);

@@ -132,6 +132,16 @@ int source_order(struct source *s, const struct cf_frame *f)
     return falls;
 }
 
+void source_timeless(struct source *s, const struct cf_frame *f)
+{
+    if (!s->order_warned)
+        cf_fail(&s->merge->tool, CF_EXIT_INPUT,
+                "%s: frame %llu: accesses without column 'time' have no place among those of other "
+                "inputs: they come where the input's rows before them do",
+                s->input->name, (unsigned long long)f->number);
+    s->order_warned = 1;
+}
+
 void source_leave_out(struct source *s, unsigned table, const char *owner)
 {
     const int snapshot = table == CF_SNAPSHOT || table == CF_LINE;
