@@ -367,6 +367,23 @@ has_file() { # PROCESS: one that has no name yet
     clean
 }
 
+@test "a name to which .partial cannot be added is refused before a program begins" {
+    need_trace
+    local long=${PWD//?/x}
+    while ((${#long} < 250)); do long+=x; done
+    long=${long:0:250}
+    mkdir folder.partial
+    for name in folder "$long"; do
+        run -3 cf-capture-trace -o "$name" touch begun
+        [[ ! -e begun ]]
+    done
+    has "$long.partial: File name too long"
+    run -3 cf-capture-din -o folder <<<'0 40'
+    has 'folder.partial: Is a directory'
+    rmdir folder.partial
+    clean
+}
+
 @test "two recordings of one name, neither of which shows yet: the one that ends last keeps its own file" {
     local earlier
     for earlier in '' '0 80'; do

@@ -74,22 +74,30 @@ static int open_new(struct cf_writer *w, const char *path, int mode)
     return fd;
 }
 
-/* Whether another recording, which holds a lock, is writing what would be our partial file. */
-static int partial_in_use(struct cf_writer *w)
+/* Whether what would be our partial file cannot be that: another recording, which holds a lock, is
+   writing it, or a file cannot have the name. */
+static int partial_refused(struct cf_writer *w)
 {
+    struct stat st;
     char *name;
-    int fd, busy;
+    const char *why = NULL;
+    int fd;
 
     if (!w->recording || asprintf(&name, "%s.partial", w->path) < 0)
         return 0;
     fd = open(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd < 0)
+        why = errno == ENAMETOOLONG ? strerror(errno) : NULL;
+    else if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        why = strerror(EISDIR);
+    else if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        why = "another program is writing it";
     if (fd >= 0)
         close(fd);
-    if (busy)
-        cfw_fail(w, "%s: another program is writing it", name);
+    if (why)
+        cfw_fail(w, "%s: %s", name, why);
     free(name);
-    return busy;
+    return why != NULL;
 }
 
 /* A regular file is written without a name or under a temporary one, so that no program takes half
@@ -125,7 +133,7 @@ int cfw_open_output(struct cf_writer *w)
         if (stat(w->path, &w->had) != 0)
             w->had = (struct stat){0};
         (void)flock(w->fd, LOCK_EX | LOCK_NB); /* no other process has this file */
-        return partial_in_use(w) ? -1 : 0;
+        return partial_refused(w) ? -1 : 0;
     }
     return 0;
 }
@@ -192,7 +200,7 @@ static int name_partial(struct cf_writer *w)
 {
     char *name;
 
-    if (partial_in_use(w))
+    if (partial_refused(w))
         return -1;
     if (asprintf(&name, "%s.partial", w->path) < 0) {
         cfw_fail(w, "out of memory");
