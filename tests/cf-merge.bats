@@ -858,8 +858,18 @@ task() {
     # without a thread nothing is interleaved
     printf 'snapshot,set,way,phys\n1,0,0,64\n2,0,0,128\n' | cf-capture csv -q -t line -o s.cf -
     run -0 --separate-stderr cf-merge --interleave -o c.cf s.cf
-    has 'no thread runs in any input: they are merged as without --interleave, and nothing is left out' "$stderr"
+    has 'no thread has accesses in any input: they are merged as without --interleave, and nothing is left out' "$stderr"
     same <(rows line c.cf) <(rows line s.cf)
+    # nor where threads are known and there are only snapshots; and no table comes twice
+    cf-cache -q -m tegra-x1 --snapshot-every 300000 -o s.cf "$ROOT/samples/sort.cf"
+    run -0 --separate-stderr cf-merge --interleave -o c.cf s.cf
+    has 'no thread has accesses in any input' "$stderr"
+    cf-cat --verify c.cf
+    local table
+    for table in task map stack switch snapshot line; do
+        same <(rows $table c.cf) <(rows $table s.cf)
+        [[ $(rows $table c.cf) ]]
+    done
 }
 
 @test "the command is that of all inputs, each once" {

@@ -450,9 +450,9 @@ void merge_interleaved(struct merge *m)
     struct rlimit files;
 
     p.threads = threads_find(m);
-    if (p.threads->count == 0) {
+    if (p.threads->count == 0 || (m->left_out && !p.threads->accesses)) {
         if (m->left_out)
-            cf_warn(&m->tool, "no thread runs in any input: they are merged as without "
+            cf_warn(&m->tool, "no thread has accesses in any input: they are merged as without "
                               "--interleave, and nothing is left out");
         merge_by_time(m);
         threads_free(p.threads); /* the output began with one of its readers */

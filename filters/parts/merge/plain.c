@@ -76,6 +76,11 @@ static void load(struct plain *p, struct lane *l)
             output_map(p->merge->out, s, &s->part);
             l->pending = 1;
             return;
+        case CF_STACK:
+            /* where no thread was found to be interleaved, these went out then */
+            if (!p->merge->o.interleave)
+                source_pass(s, f);
+            break;
         default:
             if (time && f->table != CF_PROBE) {
                 source_queue(s, f, NULL, f->rows, time);

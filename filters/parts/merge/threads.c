@@ -281,6 +281,7 @@ static void read_input(struct threads *t, struct source *s, const struct input *
         take_frame(t, s, f);
     }
     source_warn(s);
+    t->accesses += accesses;
     if (!output_needs(m->out, s->reader))
         source_close(s);
     if (accesses && !switches)
