@@ -369,9 +369,9 @@ has_file() { # PROCESS: one that has no name yet
 
 @test "a name to which .partial cannot be added is refused before a program begins" {
     need_trace
-    local long=${PWD//?/x}
-    while ((${#long} < 250)); do long+=x; done
-    long=${long:0:250}
+    local long name
+    printf -v long '%250s' ''
+    long=${long// /x}
     mkdir folder.partial
     for name in folder "$long"; do
         run -3 cf-capture-trace -o "$name" touch begun
