@@ -266,7 +266,7 @@ struct threads {
     size_t count, room;
     struct process **process;
     size_t processes, process_room;
-    uint64_t accesses; /* of all inputs */
+    uint64_t accesses;                        /* of all inputs */
     struct cf_counts *thread_at, *process_at; /* index + 1 by input and pid, tid */
     struct cf_counts *cpu_at; /* index + 1 of the thread that began last, by input and cpu */
     struct source *source;    /* one an input */
