@@ -28,6 +28,7 @@ static void test_dropped(void)
     right_process(101);
     ok(cf_decode_flush(&trace->decode) == 0 && stretches_out() == 0, "others go on");
     is_u64(rows, 1 + 3, "with all rows of both");
+    is_u64(cf_decode_rows(&trace->decode), rows, "which are counted");
     ok(end() == 1, "and the problem is told");
 }
 
