@@ -24,22 +24,7 @@ setup_file() {
     cc -O2 -o canonical "${SOURCE%/*}/canonical.c"
     cc -O0 -pthread -o limits "${SOURCE%/*}/limits.c"
     cc -O1 -static -pthread -o replay "${SOURCE%/*}/replay.c"
-    # What start-up code does depends on the length of environment variables, into which Valgrind
-    # puts the names of the tool and of its directory: here they are equally long for all tools.
-    mkdir -p same/bin same/libexec/cacheflow/valgrind
-    cp "$B/bin/cf-capture-trace" same/bin
-    cp -P "$B"/libexec/cacheflow/valgrind/* same/libexec/cacheflow/valgrind
-    cd same/libexec/cacheflow/valgrind || return 1
-    for tool in lackey cachegrind; do
-        name=${tool}xxx
-        name=${name:0:7}
-        for real in "/usr/libexec/valgrind/$tool"-*-linux; do
-            [[ $real == *x86-* ]] && continue
-            ln -s "$real" "$name${real#/usr/libexec/valgrind/"$tool"}"
-            core=(vgpreload_core-*.so)
-            ln -s "${core[0]}" "${core[0]/core/"$name"}"
-        done
-    done
+    same_tools
 }
 
 setup() {
@@ -73,15 +58,6 @@ hawk() {
                 n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
             return number_of[text] = n
         }'"$1" "${@:2}"
-}
-
-# Another tool, and ours, in the same environment.
-theirs() {
-    env -i PATH="$PATH" VALGRIND_LIB="$P/same/libexec/cacheflow/valgrind" setarch -R \
-        "$(valgrind_itself)" --vex-guest-chase=no --log-file=log "$@"
-}
-ours() {
-    env -i PATH="$PATH" setarch -R "$P/same/bin/cf-capture-trace" -q -o t.cf "$@"
 }
 
 # both PROGRAM: into log what lackey has of it, into t.cf what we have; recorded when first asked for.

@@ -198,6 +198,36 @@ valgrind_itself() {
     command -v valgrind.bin || command -v valgrind
 }
 
+# What start-up code does depends on the length of environment variables, into which Valgrind puts the
+# names of the tool and of its directory: in same/ of this folder they are equally long for all tools.
+same_tools() {
+    mkdir -p same/bin same/libexec/cacheflow/valgrind
+    cp "$B/bin/cf-capture-trace" same/bin
+    cp -P "$B"/libexec/cacheflow/valgrind/* same/libexec/cacheflow/valgrind
+    (
+        cd same/libexec/cacheflow/valgrind || return
+        for tool in lackey cachegrind; do
+            name=${tool}xxx
+            name=${name:0:7}
+            for real in "/usr/libexec/valgrind/$tool"-*-linux; do
+                [[ $real == *x86-* ]] && continue
+                ln -s "$real" "$name${real#/usr/libexec/valgrind/"$tool"}"
+                core=(vgpreload_core-*.so)
+                ln -s "${core[0]}" "${core[0]/core/"$name"}"
+            done
+        done
+    )
+}
+
+# Another tool (lackeyx, cachegr), and ours, which records into t.cf, in the same environment. P: the folder of same/.
+theirs() {
+    env -i PATH="$PATH" VALGRIND_LIB="$P/same/libexec/cacheflow/valgrind" setarch -R \
+        "$(valgrind_itself)" --vex-guest-chase=no --log-file=log "$@"
+}
+ours() {
+    env -i PATH="$PATH" setarch -R "$P/same/bin/cf-capture-trace" -q -o t.cf "$@"
+}
+
 # eventually COMMAND...: it succeeds at last, after as long as the busiest machine may take:
 # CF_PATIENCE seconds [600], which matter only where it never does.
 eventually() {

@@ -118,6 +118,8 @@ int cfw_open_output(struct cf_writer *w)
     w->owned = 1;
     if (cf_target_find(&target, w->path) == 0) {
         mode = target.exists || w->private ? 0600 : 0666;
+        if (stat(target.path, &w->had) != 0)
+            w->had = (struct stat){0};
         w->fd = target.in_place ? cf_target_open(&target) : open_new(w, target.path, mode);
     }
     if (w->fd < 0) {
@@ -130,8 +132,6 @@ int cfw_open_output(struct cf_writer *w)
     w->path = target.path;
     w->regular = !target.in_place;
     if (w->regular && w->recording) {
-        if (stat(w->path, &w->had) != 0)
-            w->had = (struct stat){0};
         (void)flock(w->fd, LOCK_EX | LOCK_NB); /* no other process has this file */
         return partial_refused(w) ? -1 : 0;
     }
