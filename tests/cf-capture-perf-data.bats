@@ -190,6 +190,39 @@ by_us() {
     done
 }
 
+@test "what stands behind the end of the file: a message with its place, status 1, and all rows of it" {
+    local form bytes at n
+    for form in file pipe; do
+        make_perf_data intel little $form 20 5 >m.data
+        cf-capture perf-data -o m.cf m.data
+        bytes=$(stat -c %s m.data)
+        cat m.data m.data >two.data
+        run -1 --separate-stderr cf-capture perf-data -o t.cf two.data
+        has "two.data: byte $bytes: another perf.data file begins here" "$stderr"
+        run -1 --separate-stderr cf-capture perf-data -o p.cf < <(cat two.data)
+        has "standard input: byte $bytes: another perf.data file begins here" "$stderr"
+        cf-cat --csv m.cf >one
+        cf-cat --csv t.cf | same one -
+        cf-cat --csv p.cf | same one -
+    done
+    make_perf_data intel little file 20 5 >m.data
+    bytes=$(stat -c %s m.data)
+    { cat m.data && echo more; } >more.data
+    run -1 --separate-stderr cf-capture perf-data -o t.cf more.data
+    has "more.data: byte $bytes: what stands behind the end of the perf.data file is not read" "$stderr"
+    cf-cat --csv t.cf | same one -
+
+    # its events may stand there
+    read -r at n < <(od -An -tu8 -j 24 -N 16 m.data)
+    tail -c +$((at + 1)) m.data | head -c "$n" >events
+    cat m.data events >behind.data
+    printf "$(printf '\\x%02x' $((bytes & 255)) $((bytes >> 8)) 0 0)" |
+        dd of=behind.data bs=1 seek=24 conv=notrunc status=none
+    run -0 --separate-stderr cf-capture perf-data -o t.cf behind.data
+    [[ -z $stderr ]] || fail "$stderr"
+    cf-cat --csv t.cf | same one -
+}
+
 @test "no such file: text, an older version, a head that lies" {
     printf 'demo 1 [000] 1.0: 1 event: 10 20\n' >t.txt
     mkdir folder.data

@@ -33,6 +33,7 @@ struct perf_file {
     struct cf_samples samples;
     int pipe;                /* it is of the form that perf writes to pipes */
     uint64_t data, data_end; /* where its records stand; data_end 0: up to the end */
+    uint64_t events_end;     /* where its events end, and their ids */
     uint64_t features[PERF_FEATURES / 64];
     int begun;        /* the header of the stream was written */
     int told;         /* that the file is bad: one message is enough */
@@ -55,9 +56,14 @@ struct perf_file {
 /* Reads the head up to the first record: 0, or -1 where it is no such file (reported). */
 int perf_file_head(struct perf_file *f) CF_MUST_CHECK;
 
-/* Reads the features of a file that is seekable, or what follows the records of another one: where
-   the file is too short for them, says so. Call after the records. */
+/* Passes over the features that follow the records: where the file is too short for them, or more
+   stands behind them, says so. Call after the records. */
 void perf_file_tail(struct perf_file *f);
+/* Says that something else begins at byte `at`, where the file ends, of which the first 8 bytes or
+   NULL are given. */
+void perf_file_more(struct perf_file *f, uint64_t at, const uint8_t *bytes);
+/* Whether 8 bytes begin a perf.data file of version 2. */
+int perf_file_magic(const uint8_t *bytes);
 /* Takes the features in, as far as they can be read, before the records. */
 void perf_file_features(struct perf_file *f);
 

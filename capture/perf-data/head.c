@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "file.h"
 
@@ -34,6 +33,20 @@ void perf_file_bad(struct perf_file *f, uint64_t at, const char *format, ...)
     cf_warn(f->tool, "%s: byte %" PRIu64 ": %s", f->in.name, at, text);
 }
 
+int perf_file_magic(const uint8_t *bytes)
+{
+    return memcmp(bytes, "PERFILE2", 8) == 0 || memcmp(bytes, "2ELIFREP", 8) == 0;
+}
+
+void perf_file_more(struct perf_file *f, uint64_t at, const uint8_t *bytes)
+{
+    perf_file_bad(f, at,
+                  bytes && perf_file_magic(bytes)
+                      ? "another perf.data file begins here, and is not read: import each, and "
+                        "join them by cf-merge"
+                      : "what stands behind the end of the perf.data file is not read");
+}
+
 static int bad_head(struct perf_file *f, const char *what)
 {
     perf_file_bad(f, 0, "%s", what);
@@ -57,6 +70,12 @@ static int bytes_at(const struct perf_file *f, const struct cf_bytes *head, uint
     return f->in.seekable ? perf_input_at(&f->in, offset, bytes, n) : -1;
 }
 
+static void events_reach(struct perf_file *f, uint64_t end)
+{
+    if (end > f->events_end)
+        f->events_end = end;
+}
+
 static int read_ids(struct perf_file *f, const struct cf_bytes *head, uint64_t offset,
                     uint64_t bytes, uint32_t event)
 {
@@ -69,6 +88,8 @@ static int read_ids(struct perf_file *f, const struct cf_bytes *head, uint64_t o
             return -1;
         perf_events_id(&f->events, perf_u64(&f->events, id), event);
     }
+    if (bytes)
+        events_reach(f, offset + bytes);
     return 0;
 }
 
@@ -96,6 +117,7 @@ static int read_events(struct perf_file *f, const struct cf_bytes *head)
                               perf_u64(&f->events, attr + size + 8), (uint32_t)n) != 0)
             return bad_head(f, "the ids of its events are not where its head says");
     }
+    events_reach(f, offset + bytes);
     return 0;
 }
 
@@ -162,13 +184,13 @@ int perf_file_head(struct perf_file *f)
 
     if (!at) {
         at = perf_input_peek(&f->in, left, &left);
-        if (left >= 8 && memcmp(at, "PERFILE2", 8) != 0 && memcmp(at, "2ELIFREP", 8) != 0)
+        if (left >= 8 && !perf_file_magic(at))
             return bad_head(f, "this is no perf.data file");
         return cut_head(f, left);
     }
     if (memcmp(at, "PERFFILE", 8) == 0)
         return bad_head(f, "a perf.data file of version 1, of before 2009, is not read");
-    if (memcmp(at, "PERFILE2", 8) != 0 && memcmp(at, "2ELIFREP", 8) != 0)
+    if (!perf_file_magic(at))
         return bad_head(f, "this is no perf.data file: for perf's text there are cf-capture "
                            "perf-script and perf-mem");
     f->events.big = at[0] == '2';
@@ -210,11 +232,13 @@ void perf_file_features(struct perf_file *f)
     }
 }
 
-/* Where the features end. */
-static uint64_t features_end(const struct perf_file *f, const uint8_t *sections, unsigned count)
+/* Where the file ends: with its features or, in one that is seekable, its events. */
+static uint64_t file_end(const struct perf_file *f, const uint8_t *sections, unsigned count)
 {
     uint64_t end = f->data_end + SECTION * (uint64_t)count;
 
+    if (f->events_end > end)
+        end = f->events_end;
     for (unsigned i = 0; i < count; i++) {
         const uint64_t offset = perf_u64(&f->events, sections + (size_t)SECTION * i);
         const uint64_t bytes = perf_u64(&f->events, sections + (size_t)SECTION * i + 8);
@@ -230,21 +254,23 @@ static uint64_t features_end(const struct perf_file *f, const uint8_t *sections,
 void perf_file_tail(struct perf_file *f)
 {
     unsigned count = 0;
-    const uint8_t *sections;
+    const uint8_t *sections, *more;
     size_t left = 0;
     uint64_t end;
-    struct stat st;
 
     if (f->pipe || f->told || !f->data_end || perf_input_caught() || f->in.failed)
         return;
     for (size_t i = 0; i < PERF_FEATURES / 64; i++)
         count += (unsigned)__builtin_popcountll(f->features[i]);
     sections = perf_input_take(&f->in, (size_t)SECTION * count, &left);
-    end = sections ? features_end(f, sections, count) : UINT64_MAX;
-    if (sections && f->in.seekable && fstat(f->in.fd, &st) == 0) {
-        if (end > (uint64_t)st.st_size)
-            perf_file_bad(f, (uint64_t)st.st_size, "the file was cut off behind its records");
-    } else if (!sections || (end > f->in.at && perf_input_skip(&f->in, end - f->in.at) != 0)) {
-        perf_file_bad(f, f->in.at + left, "the file was cut off behind its records");
+    end = sections ? file_end(f, sections, count) : UINT64_MAX;
+    if (!sections || (end > f->in.at && perf_input_skip(&f->in, end - f->in.at) != 0)) {
+        if (!perf_input_caught())
+            perf_file_bad(f, f->in.at + (f->in.end - f->in.start),
+                          "the file was cut off behind its records");
+        return;
     }
+    more = perf_input_peek(&f->in, 8, &left);
+    if (left && !perf_input_caught())
+        perf_file_more(f, end, more);
 }

@@ -357,6 +357,10 @@ void perf_file_records(struct perf_file *f)
                 cut(f, left);
             break;
         }
+        if (perf_file_magic(record)) {
+            perf_file_more(f, at, record);
+            break;
+        }
         bytes = perf_u16(&f->events, record + 6);
         if (bytes < 8 || (f->data_end && bytes > f->data_end - at)) {
             perf_file_bad(f, at, "no record can have %zu bytes here: the rest is not read", bytes);
