@@ -454,6 +454,27 @@ END
     has "what wrote it says"
 }
 
+@test "the numbers in names of a folder's files: whole ones of any length, and what has others is told of" {
+    local name
+    mkdir names
+    printf '3\n7\n' >names/pids.txt
+    for name in 9 1234567890 18446744073709551615; do
+        printf '00007,0x5000%02d0000\n' "${#name}" >"names/cachedump$name.csv"
+    done
+    touch names/cachedump5.csv.old names/my-cachedump5.csv
+    run -0 --separate-stderr dump -q -A page --sets 1 --ways 1 -o c.cf names
+    [[ ! $stderr ]] || fail "$stderr"
+    [ "$(rows snapshot c.cf | wc -l)" = 4 ]
+    for name in ' 7' -1 +3 0x1 18446744073709551616 '' .10.1 .0.1 .1. .1.-2 . 1.bak; do
+        cp names/cachedump9.csv "names/cachedump$name.csv"
+        run -1 --separate-stderr dump -q -A page --sets 1 --ways 1 -o c.cf names
+        has "names/cachedump$name.csv: is left out" "$stderr"
+        [[ $stderr != *$'\n'* ]] || fail "$stderr"
+        [ "$(rows snapshot c.cf | wc -l)" = 4 ]
+        rm "names/cachedump$name.csv"
+    done
+}
+
 @test "a file without an entry is told of, though others have some: later snapshots have other numbers" {
     printf '00007,0x5000010000\n' >one.csv
     for n in 0 1; do

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 
 #include "capture/dumpcache/import.h"
 
@@ -28,21 +29,25 @@ static void add_file(struct cf_dumpcache *m, char *name, int folder, uint64_t nu
     m->file[m->files++] = (struct cf_dumpcache_file){name, folder, number, level};
 }
 
-/* "cachedump<N>.csv", or "cachedump.<level>.<N>.csv" of the fork. */
-static int is_snapshot(const char *name, uint64_t *number, unsigned *level)
+/* "cachedump<N>.csv", or "cachedump.<level>.<N>.csv" of the fork: 1, or 0 where it is called
+   otherwise, and -1 where it is so but for the numbers. */
+static int is_snapshot(const char *name, uint64_t *number, uint64_t *level)
 {
-    unsigned long long n;
-    char rest[8];
-    int end = 0;
+    static const char first[] = "cachedump", last[] = ".csv";
+    const size_t length = strlen(name);
 
+    if (length < sizeof first + sizeof last - 2 || strncmp(name, first, sizeof first - 1) != 0 ||
+        strcmp(name + length - (sizeof last - 1), last) != 0)
+        return 0;
+    name += sizeof first - 1;
     *level = 0;
-    if (sscanf(name, "cachedump.%1u.%9llu%4s%n", level, &n, rest, &end) != 3 || name[end]) {
-        *level = 0;
-        if (sscanf(name, "cachedump%9llu%4s%n", &n, rest, &end) != 2 || name[end])
-            return 0;
+    if (*name == '.') {
+        name = cf_scan_number(name + 1, CF_READ_DECIMAL, level);
+        if (!name || *level < 1 || *level > 9 || *name++ != '.')
+            return -1;
     }
-    *number = n;
-    return strcmp(rest, ".csv") == 0;
+    name = cf_scan_number(name, CF_READ_DECIMAL, number);
+    return name && strcmp(name, last) == 0 ? 1 : -1;
 }
 
 static int by_number(const void *a, const void *b)
@@ -68,12 +73,19 @@ static void add_folder(struct cf_dumpcache *m, const char *name)
     m->folder = grown(m, m->folder, (size_t)m->folders, sizeof *m->folder);
     m->folder[m->folders++] = cf_need(m->tool, strdup(name));
     while ((e = readdir(d)) != NULL) {
-        uint64_t number;
-        unsigned level;
+        uint64_t number, level;
+        const int is = is_snapshot(e->d_name, &number, &level);
 
-        if (is_snapshot(e->d_name, &number, &level))
+        if (is > 0)
             add_file(m, asprintf(&path, "%s/%s", name, e->d_name) < 0 ? NULL : path, m->folders,
-                     number, level);
+                     number, (unsigned)level);
+        if (is >= 0)
+            continue;
+        m->failed |= CF_EXIT_INPUT;
+        cf_warn(m->tool,
+                "%s/%s: is left out: the name of a snapshot is cachedump<N>.csv or "
+                "cachedump.<level>.<N>.csv, with a whole number and a level from 1 to 9",
+                name, e->d_name);
     }
     closedir(d);
     if (m->files == first) {
