@@ -615,6 +615,7 @@ load,0x4001ffff'
 }
 
 @test "lists: one entry a line, other orders of fields, one endless line, nonsense" {
+    local f field column bad
     printf '%s\n' 'INST 0 10 0x40000000 0x03100040 0x40010000 {} 0 0 0' \
         'INST 0 11 0x40000004 0xc4006010 7 {} 0 0 0' 'AHB 12 0x40010000 {1 2 3 4} read 2 4 0 0 0 0' >a.txt
     printf '%s\n' '{{INST 0x40000000 10 {sethi %hi(0x40010000), %g1} {0x40010000}} {INST 0x40000004 11 {ld [%g1+16], %g2} 0x7} {AHB W 0x40010000 12}}' >b.txt
@@ -625,11 +626,33 @@ load,0x4001ffff'
     cf-cat --csv --table access --columns op,addr,size b.cf >b.csv
     same a.csv b.csv
     has 'load,0x40010010' "$(cat a.csv)"
-    # how a transfer goes on, in words or as the number of HTRANS; what is neither begins one
-    printf 'AHB %s 0x4001000%d 12\n' SEQ 0 nonseq 1 seq 2 3 3 2 4 9 5 NONSEQ 6 >trans.txt
-    run -0 cf-capture leon4 -q --bus-fields trans,address,time -o c.cf trans.txt
-    run -0 bash -c 'cf-cat --csv --table bus --columns transfer c.cf | tail -n +2 | paste -s -d " "'
-    is '3 2 3 3 2 2 2'
+    # how a transfer goes on, and its burst, in words or as the numbers of HTRANS and HBURST
+    printf 'AHB %s 0x40010000 12\n' SEQ nonseq 0 IDLE busy 1 2 3 >trans.txt
+    printf 'AHB %s 0x40010000 12\n' single INCR Wrap4 incr4 WRAP8 INCR8 WRAP16 INCR16 0 7 >burst.txt
+    for f in trans:transfer:4 burst:burst:8; do
+        IFS=: read -r field column bad <<<"$f"
+        run -0 cf-capture leon4 -q --bus-fields $field,address,time -o c.cf $field.txt
+        run -0 bash -c "cf-cat --csv --table bus --columns $column c.cf | tail -n +2 | paste -s -d ' '"
+        [[ $field == burst ]] || is '3 2 0 0 1 1 2 3'
+        [[ $field == trans ]] || is '0 1 2 3 4 5 6 7 0 7'
+        for bad in "$bad" S SEQQ -1 x {}; do
+            printf 'AHB %s 0x40010000 12\n' 1 "$bad" 1 >bad.txt
+            run -1 cf-capture leon4 -q --bus-fields $field,address,time -o c.cf bad.txt
+            has 'bad.txt:2: an entry whose elements are not what they should be'
+            run -0 bash -c 'cf-cat --csv --table bus --columns op c.cf | wc -l'
+            is 3
+        done
+    done
+    printf '%s  40010000  ahb read, mst=0, size=2, burst=%s  [00000007]\n' 10 1 11 INCR4 12 8 13 zz >screen.txt
+    run -1 cf-capture leon4 -o c.cf screen.txt
+    has 'screen.txt:3: a bus transfer with a bad number'
+    run -0 bash -c "cf-cat --csv --table bus --columns burst c.cf | tail -n +2 | paste -s -d ' '"
+    is '1 3'
+    printf '%s\n' 'TIME ADDRESS TYPE DATA TRANS SIZE BURST MST' '10 40010000 read 0 NONSEQ 2 INCR 0' \
+        '11 40010004 read 0 SEQU 2 1 0' '12 40010008 read 0 3 2 ? 0' >head.txt
+    run -1 cf-capture leon4 -o c.cf head.txt
+    has 'head.txt:3: an entry whose fields are not what its header says'
+    has '2 lines were bad in all'
     make_leon4 list seed=2 count=20000 bus=0 | tr -d '\n' >long.txt
     [ "$(stat -c %s long.txt)" -gt 1000000 ]
     run -0 cf-capture leon4 -q -o l.cf long.txt

@@ -187,9 +187,25 @@ static int small(const char *p, size_t n, int base, uint64_t most, uint8_t *valu
     return 1;
 }
 
+/* A number, or the word of one; the list of these ends with NULL. */
+static int small_or_word(const char *p, size_t n, int base, uint64_t most, const char *const *words,
+                         uint8_t *value)
+{
+    if (small(p, n, base, most, value))
+        return 1;
+    for (*value = 0; words[*value]; ++*value)
+        if (strlen(words[*value]) == n && strncasecmp(words[*value], p, n) == 0)
+            return 1;
+    return 0;
+}
+
 int cf_scan_value(struct cf_scan *s, enum cf_scan_field field, const char *p, size_t n, int base,
                   struct cf_scan_row *row)
 {
+    /* AMBA Specification 2.0, tables 3-1 and 3-2 */
+    static const char *const trans[] = {"IDLE", "BUSY", "NONSEQ", "SEQ", NULL};
+    static const char *const burst[] = {"SINGLE", "INCR",   "WRAP4",  "INCR4", "WRAP8",
+                                        "INCR8",  "WRAP16", "INCR16", NULL};
     /* what is not an address, an instruction or a result is decimal also where those are hex */
     const int count_base = base == 16 && !s->o.hex ? 10 : base;
     uint64_t v;
@@ -228,13 +244,9 @@ int cf_scan_value(struct cf_scan *s, enum cf_scan_field field, const char *p, si
         row->size = (uint8_t)(1U << row->size);
         return 1;
     case CF_FIELD_TRANS:
-        if (!small(p, n, count_base, 3, &row->trans)) /* or a word, such as NONSEQ */
-            row->trans = n && (*p == 's' || *p == 'S') ? 3 : 2;
-        return 1;
+        return small_or_word(p, n, count_base, 3, trans, &row->trans);
     case CF_FIELD_BURST:
-        if (!small(p, n, count_base, 7, &row->burst))
-            row->burst = 0;
-        return 1;
+        return small_or_word(p, n, count_base, 7, burst, &row->burst);
     case CF_FIELD_MASTER:
         return small(p, n, count_base, 15, &row->master);
     default:

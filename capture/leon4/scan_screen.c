@@ -171,10 +171,10 @@ static int transfer(struct cf_scan *s, const char *line, size_t length, const ch
             if ((n == 3 && memcmp(name, "mst", 3) == 0 &&
                  !cf_scan_value(s, CF_FIELD_MASTER, value, (size_t)(p - value), 10, row)) ||
                 (n == 4 && memcmp(name, "size", 4) == 0 &&
-                 !cf_scan_value(s, CF_FIELD_SIZE, value, (size_t)(p - value), 10, row)))
+                 !cf_scan_value(s, CF_FIELD_SIZE, value, (size_t)(p - value), 10, row)) ||
+                (n == 5 && memcmp(name, "burst", 5) == 0 &&
+                 !cf_scan_value(s, CF_FIELD_BURST, value, (size_t)(p - value), 10, row)))
                 return bad(s, line, length, "a bus transfer with a bad number");
-            if (n == 5 && memcmp(name, "burst", 5) == 0)
-                (void)cf_scan_value(s, CF_FIELD_BURST, value, (size_t)(p - value), 10, row);
         }
         while (p < end && (*p == ',' || *p == ' '))
             p++;
