@@ -283,7 +283,6 @@ static void import(struct lackey *m, struct cf_lines *l)
     }
     m->run = -1;
     send_complete(m);
-    begin(m);
 }
 
 int main(int argc, char **argv)
@@ -291,7 +290,7 @@ int main(int argc, char **argv)
     static struct lackey m = {.run = -1};
     struct cf_tool t;
     struct cf_lines lines;
-    const char *output = NULL;
+    const char *output = NULL, *none = NULL;
     const struct cf_option options[] = {
         {"instructions", 'i', CF_FLAG(&m.instructions)},
         {"output", 'o', CF_FILE(&output)},
@@ -308,10 +307,11 @@ int main(int argc, char **argv)
     cf_lines_idle(&lines, idle, &m);
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
+    if (!m.begun)
+        none = m.executed ? "the input holds instructions alone, which -i records"
+                          : "the input holds no line of lackey's trace; trace with "
+                            "--trace-mem=yes";
+    begin(&m);
     free(m.command);
-    return cf_lines_close(&t, m.out, bad,
-                          m.executed || m.data
-                              ? NULL
-                              : "the input holds no line of lackey's trace; trace with "
-                                "--trace-mem=yes");
+    return cf_lines_close(&t, m.out, bad, none);
 }

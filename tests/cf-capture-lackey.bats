@@ -89,6 +89,19 @@ columns=time,op,size,addr,pc
     [[ $(rows access two.cf | cut -d, -f6 | sort -u | tr '\n' ' ') == "42 43 pid " ]]
 }
 
+@test "instructions alone without -i: no records, and what takes them, status 1; some access is enough" {
+    sample | grep -v '^ ' >i.txt
+    run -1 --separate-stderr cf-capture lackey -o i.cf i.txt
+    has 'no records: the input holds instructions alone, which -i records' "$stderr"
+    [[ ! -e i.cf ]]
+    run -0 --separate-stderr cf-capture lackey -i -o i.cf i.txt
+    [[ ! $stderr ]] || fail "$stderr"
+    echo ' L 8,1' >l.txt
+    run -0 --separate-stderr cf-capture lackey -o l.cf i.txt l.txt
+    [[ ! $stderr ]] || fail "$stderr"
+    [[ $(rows access l.cf | wc -l) == 2 ]]
+}
+
 @test "-i: runs of instructions stand before the data of their instructions" {
     sample | cf-capture lackey -i >s.cf
     run -0 cf-cat --csv --columns $columns,insns s.cf
