@@ -399,7 +399,8 @@ int main(int argc, char **argv)
     struct cf_tool t;
     struct sources all = {0};
     const struct source *s;
-    int quiet = 0;
+    const char *other = NULL;
+    int quiet = 0, list = 0;
 
     cf_tool_init(&t, argc, argv, "cf-capture", usage);
     if (argc < 2) {
@@ -416,21 +417,29 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *a = argv[i];
 
-        if (strcmp(a, "--") == 0) {
+        if (strcmp(a, "--") == 0 && !list) {
             if (i + 1 == argc)
                 cf_die(&t, CF_EXIT_USAGE, "no PROGRAM after '--'");
             run_best(&t, quiet, argv[i + 1], argv);
         }
         /* A source may have options with these letters, so ours count in the first place only. */
-        if ((i == 1 && strcmp(a, "-l") == 0) || strcmp(a, "--list") == 0)
-            return list_sources(&t);
+        if ((i == 1 && strcmp(a, "-l") == 0) || strcmp(a, "--list") == 0) {
+            list = 1;
+            continue;
+        }
         if ((i == 1 && strcmp(a, "-h") == 0) || strcmp(a, "--help") == 0)
             cf_common_option(&t, 'h');
         if (strcmp(a, "--version") == 0)
             cf_common_option(&t, 1000);
         if (strcmp(a, "-q") == 0 || strcmp(a, "--quiet") == 0)
             quiet = 1;
+        else if (!other)
+            other = a;
     }
+    if (list && other)
+        cf_die(&t, CF_EXIT_USAGE, "'%s': --list takes no arguments", other);
+    if (list)
+        return list_sources(&t);
     cf_warn(&t, "'%s': no SOURCE before it and no '-- PROGRAM' after it", argv[1]);
     cf_common_option(&t, '?');
     return CF_EXIT_USAGE;

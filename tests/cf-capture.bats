@@ -109,6 +109,22 @@ zeta                                                ready: always'
     done
 }
 
+@test "--list stands alone: what else is on the line is wrong usage" {
+    local line
+    source_at x/bin one 0 "ready: yes"
+    for line in '--list x' '-l x' '--list one' '--list -- prog' '-o f.cf --list' '--list --list=x' '-l -l x'; do
+        run -2 --separate-stderr only $line
+        is ''
+        has ': --list takes no arguments' "$stderr"
+    done
+    for line in '-q --list' '--list -q' '--list --quiet' '--list --list'; do
+        run -0 --separate-stderr only $line
+        has 'ready: yes'
+    done
+    run -0 only --list --help
+    has 'Usage: cf-capture SOURCE'
+}
+
 @test "--list: a source that hangs is given up, and its children with it" {
     printf '#!/bin/sh\nsleep 9876.%d &\nsleep 9876.%d\n' $$ $$ >x/bin/cf-capture-slow
     chmod +x x/bin/cf-capture-slow
