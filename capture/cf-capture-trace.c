@@ -129,6 +129,8 @@ static const char *find_tool(const char **why)
     *why = NULL;
     if (!find_valgrind())
         *why = "Valgrind is missing: install the package valgrind";
+    else if (access("/proc/self/exe", F_OK) != 0)
+        *why = "/proc/self/exe cannot be read, nor what else Valgrind needs of /proc: mount it";
     else if (access(directory, X_OK) != 0)
         *why = "our Valgrind tool is missing: install the package valgrind and build again";
     if (*why)

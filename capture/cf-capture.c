@@ -178,25 +178,13 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct source *)a)->name, ((const struct source *)b)->name);
 }
 
-/* The directory that this program lies in. */
-static void own_dir(char *dir, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", dir, size - 1);
-    char *slash;
-
-    dir[n > 0 ? n : 0] = '\0';
-    slash = strrchr(dir, '/');
-    if (slash)
-        *slash = '\0';
-}
-
 static void find_sources(struct cf_tool *t, struct sources *all)
 {
     struct scan s = {t, all};
-    char dir[4096];
+    char dir[PATH_MAX];
 
-    own_dir(dir, sizeof dir);
-    scan_dir(t, all, dir);
+    if (cf_suite_own(dir) == 0)
+        scan_dir(t, all, dir);
     scan_dir(t, all, cf_suite_dir("libexec/cacheflow"));
     each_path(scan_path, &s);
     if (all->count)

@@ -1119,6 +1119,31 @@ END
     has_not lost
 }
 
+@test "where /proc is missing, that is what is said; what needs none finds its files" {
+    local bin i
+    unshare -rm true 2>/dev/null || skip "not permitted: unshare -rm"
+    bin=$(command -v cf-capture-trace)
+    bin=${bin%/*}
+    ln -s "$bin" bin
+    cat >without.sh <<'END'
+mount -t tmpfs none /proc || exit 77
+cf-capture-trace --probe
+cf-capture-trace -o "$1/t.cf" true 2>&1
+cd "$1"
+for name in cf-cache bin/cf-cache "$2/cf-cache"; do
+    "$name" -m raspberry-pi-4 --summary "$3" | sed -n 2p
+done
+END
+    run unshare -rm bash without.sh "$T" "$bin" "$ROOT/samples/sort.cf"
+    [[ $status != 77 ]] || skip "no tmpfs can be mounted"
+    {
+        echo '/proc/self/exe cannot be read, nor what else Valgrind needs of /proc: mount it'
+        echo 'cf-capture-trace: /proc/self/exe cannot be read, nor what else Valgrind needs of /proc: mount it'
+        for i in 1 2 3; do cf-cache -m raspberry-pi-4 --summary "$ROOT/samples/sort.cf" | sed -n 2p; done
+    } >said
+    same said - <<<"$output"
+}
+
 @test "a live stream does not sit on data" {
     mkfifo pipe silent
     exec 8<>silent
