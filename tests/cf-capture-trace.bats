@@ -1119,6 +1119,19 @@ END
     has_not lost
 }
 
+@test "as the manual has it: 12 descriptors are Valgrind's, and so is the name until one is set" {
+    local limits='ulimit -Sn; ulimit -Hn; ulimit -n $(($(ulimit -n) + 1)) 2>/dev/null || echo no'
+    run -0 bash -c 'ulimit -n 100; cf-capture-trace -q -o t.cf sh -c "$1"' - "$limits"
+    is $'88\n88\nno'
+    run -0 bash -c 'ulimit -Sn 100; ulimit -Hn 105; cf-capture-trace -q -o t.cf sh -c "$1"' - "$limits"
+    is $'93\n93\nno'
+    run -0 bash -c 'ulimit -Sn 100; ulimit -Hn 112; cf-capture-trace -q -o t.cf sh -c "$1"' - "$limits"
+    is $'100\n100\nno'
+    run -0 cf-capture-trace -q -o t.cf sh -c 'cat /proc/self/comm; exec cat /proc/self/comm'
+    [[ $output =~ ^cftrace-a(md|rm)64-l$'\n'cftrace-a(md|rm)64-l$ ]] || fail "$output"
+    rows task --columns op,label | sed -n 's/^name,//p' | same <(printf 'cat\ncat\n') -
+}
+
 @test "where /proc is missing, that is what is said; what needs none finds its files" {
     local bin i
     unshare -rm true 2>/dev/null || skip "not permitted: unshare -rm"
