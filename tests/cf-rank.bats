@@ -194,6 +194,15 @@ strings() {
     is "rank,function,miss_ratio_before,miss_ratio_after,accesses_before,accesses_after,difference,ratio
 1,gone,1.000000,,1,0,-1.000000,0.0000"
     has "miss_ratio of all: 0.75 before, 0.6666666667 after, -11.11 %" "$stderr"
+    # that of no access is none: the gate does not pass, with -q neither
+    local files before after side
+    for files in 'none.cf now.cf before' 'old.cf none.cf after' 'none.cf none.cf before and after'; do
+        read -r before after side <<<"$files"
+        run -1 --separate-stderr cf-rank -q --value ratio --before "$before" --fail-above 50 "$after"
+        [[ $stderr == "cf-rank: miss_ratio of all: nothing to compare, since no access counts $side, and --fail-above cannot be judged" ]] || fail "$stderr"
+        run -0 --separate-stderr cf-rank --value ratio --before "$before" "$after"
+        [[ $stderr == *"miss_ratio of all: nothing to compare, since no access counts $side" ]] || fail "$stderr"
+    done
     # standard input may be either
     same <(cf-rank -q --before old.cf now.cf) <(cf-rank -q --before old.cf <now.cf)
     same <(cf-rank -q --before old.cf now.cf) <(cf-rank -q --before - now.cf <old.cf)

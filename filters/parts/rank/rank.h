@@ -97,7 +97,8 @@ const struct cf_rank_key *rank_moved_from(const struct moved *m, const struct cf
 
 /* ---- rank_before.c ---- */
 
-/* What has changed, the most first. CF_EXIT_INPUT where it is more than --fail-above allows. */
+/* What has changed, the most first. CF_EXIT_INPUT where it is more than --fail-above allows,
+   or cannot be judged. */
 int print_changes(const struct rank *old, struct cf_ranked *before, const struct rank *k,
                   const struct cf_ranked *after);
 

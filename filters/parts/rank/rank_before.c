@@ -84,31 +84,36 @@ static void print_change(const struct rank *k, const struct moved *moved, const 
     cf_csv_end(stdout);
 }
 
-/* The sum of all keys. */
+/* The sum of all keys; NAN: the ratio of no access. */
 static double total(const struct rank *k, const struct cf_ranked *r)
 {
     uint64_t sum[CF_MOST_SUMS] = {0};
     const struct cf_rank_item all = {.sum = sum};
-    double value;
 
     for (size_t i = 0; i < r->count; i++)
         for (unsigned v = 0; v < k->sums.count; v++)
             sum[v] += r->item[i].sum[v];
-    value = value_of(k, &all, k->o.sort);
-    return isnan(value) ? 0 : value;
+    return value_of(k, &all, k->o.sort);
 }
 
-/* What all of them did, and whether it is too much. */
+/* What all of them did, and whether it is too much, or cannot be judged. */
 static int judge(const struct rank *k, double before, double after)
 {
     const char *name = cf_sum_name(&k->sums.list[k->o.sort]);
     const double percent = before > 0 ? 100 * (after / before - 1) : after > 0 ? INFINITY : 0;
-    const int fails = k->o.fails && percent > k->o.fail_above;
+    const int unknown = isnan(before) || isnan(after);
+    const int fails = k->o.fails && (unknown || percent > k->o.fail_above);
 
-    if (!k->tool->quiet || fails)
+    if (unknown && (!k->tool->quiet || fails))
+        cf_warn(k->tool, "%s of all: nothing to compare, since no access counts %s%s", name,
+                !isnan(before) ? "after"
+                : isnan(after) ? "before and after"
+                               : "before",
+                fails ? ", and --fail-above cannot be judged" : "");
+    else if (!k->tool->quiet || fails)
         cf_warn(k->tool, "%s of all: %.10g before, %.10g after, %+.2f %%", name, before, after,
                 percent);
-    if (fails)
+    if (fails && !unknown)
         cf_warn(k->tool, "that is more than the %.10g %% of --fail-above", k->o.fail_above);
     return fails ? CF_EXIT_INPUT : CF_EXIT_OK;
 }
