@@ -186,6 +186,31 @@ sorted() {
     cf-merge part.cf | cf-cat --csv | same <(cf-cat --csv part.cf) -
 }
 
+@test "lines without set and way stay so beside those that have them, in the order of their snapshots" {
+    printf 'snapshot,set,way,phys,time\n0,0,0,0x1000,1\n0,1,0,0x1040,1\n1,0,1,0x2000,5\n' | stream a.cf --table line -
+    printf 'snapshot,phys,time\n0,0x1000,3\n0,0x1040,3\n1,0x2000,7\n' | stream b.cf --table line -
+    run -0 --separate-stderr cf-merge b.cf a.cf -o m.cf
+    [[ ! $stderr ]]
+    run -0 bash -c 'cf-cat --csv --table line --columns snapshot,set,way,phys m.cf | sed "s/,,,/,-,-,/"'
+    is "snapshot,set,way,phys
+1,0,0,0x1000
+1,1,0,0x1040
+0,-,-,0x1000
+0,-,-,0x1040
+3,0,1,0x2000
+2,-,-,0x2000"
+    run -0 bash -c 'cf-occupancy -q m.cf | cut -d, -f1,6'
+    is "snapshot,lines
+1,2
+0,2
+3,1
+2,1"
+    # alike of one that was merged before, and of its segments
+    cf-cat b.cf a.cf >segments.cf
+    cf-merge -q segments.cf | cf-cat --csv | same <(cf-cat --csv m.cf) -
+    cf-merge -q m.cf | cf-cat --csv | same <(cf-cat --csv m.cf) -
+}
+
 @test "objects and snapshots of several inputs get numbers of their own" {
     printf 'time,addr,object\n1,0x1,1\n2,0x1,5\n3,0x1,0\n' >a.csv
     printf 'snapshot,time\n0,10\n1,20\n' >s.csv

@@ -30,6 +30,7 @@ struct run {
 
 struct out_table {
     unsigned id;
+    int placeless;    /* of lines: not all of the columns set and way come with them */
     unsigned version; /* changes with the columns */
     uint32_t rows;    /* whose values were taken */
     uint32_t pending; /* rows of the runs, which follow them */
@@ -54,6 +55,7 @@ struct output {
     struct cf_frame frame; /* to hand rows to the writer */
     struct out_table *table[MOST_TABLES];
     unsigned tables;
+    const struct out_table *lines; /* to which the last lines went */
     struct named *named;
     size_t names, named_room;
     /* the rows of short runs: which of `parts` and which row of it */
@@ -151,17 +153,32 @@ static int explains(unsigned id)
     return id < CF_ACCESS || (cf_table_traits(id) & CF_TABLE_BEFORE) != 0;
 }
 
-/* The tables stand in the order in which they go out. */
-static struct out_table *table_of(struct output *out, const struct source *s, unsigned id)
+/* Whether these are lines without a set and way. They go in frames of their own: with the set and
+   way 0 they would all be one line. */
+static int placeless(const struct part *p)
 {
+    unsigned places = 0;
+
+    for (unsigned i = 0; i < p->columns; i++)
+        places += p->column[i].id == CF_SET || p->column[i].id == CF_WAY;
+    return p->table == CF_LINE && places < 2;
+}
+
+/* The tables stand in the order in which they go out. */
+static struct out_table *table_of(struct output *out, const struct source *s, const struct part *p)
+{
+    const unsigned id = p->table;
+    const int lacks = placeless(p);
     unsigned i = 0;
     struct out_table *t;
 
     while (i < out->tables && explains(out->table[i]->id) > explains(id))
         i++;
-    while (i < out->tables && explains(out->table[i]->id) == explains(id) && out->table[i]->id < id)
+    while (
+        i < out->tables && explains(out->table[i]->id) == explains(id) &&
+        (out->table[i]->id < id || (out->table[i]->id == id && out->table[i]->placeless < lacks)))
         i++;
-    if (i < out->tables && out->table[i]->id == id)
+    if (i < out->tables && out->table[i]->id == id && out->table[i]->placeless == lacks)
         return out->table[i];
     if (out->tables == MOST_TABLES)
         cf_die(&out->merge->tool, CF_EXIT_INPUT, "%s: more than %d tables", s->input->name,
@@ -172,6 +189,7 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
                "%s: table %u has another name in the inputs before", s->input->name, id);
     t = cf_tool_room(&out->merge->tool, 1, sizeof(*t));
     t->id = id;
+    t->placeless = lacks;
     t->version = 1;
     memmove(&out->table[i + 1], &out->table[i], (out->tables - i) * sizeof(t));
     out->table[i] = t;
@@ -234,7 +252,7 @@ static void warn_lack(struct output *out, const struct source *s, const struct o
 
 void output_map(struct output *out, const struct source *s, struct part *p)
 {
-    struct out_table *t = table_of(out, s, p->table);
+    struct out_table *t = table_of(out, s, p);
 
     for (unsigned i = 0; i < p->columns; i++) {
         struct part_column *c = &p->column[i];
@@ -423,8 +441,12 @@ void output_settle(struct output *out)
 void output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
                  uint32_t n, uint64_t delta, int64_t cpu, int later)
 {
-    struct out_table *t = p->out ? p->out : table_of(out, s, p->table);
+    struct out_table *t = p->out ? p->out : table_of(out, s, p);
 
+    if (t->id == CF_LINE && out->lines != t) {
+        output_flush(out); /* lines stay in their order */
+        out->lines = t;
+    }
     if (p->version != t->version)
         output_map(out, s, p);
     if (cpu != KEEP_CPU && !t->has_cpu) {
