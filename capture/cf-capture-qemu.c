@@ -275,6 +275,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         cf_die(t, CF_EXIT_USAGE, "--image is for --system: of a program the mappings are known");
     if (o->system && (o->arch || o->sysroot))
         cf_die(t, CF_EXIT_USAGE, "--arch and --sysroot are for programs, not for --system");
+    if (o->sysroot)
+        cf_parse_directory(t, "--sysroot", o->sysroot);
 }
 
 static void free_emulator(struct emulator *c)

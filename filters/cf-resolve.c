@@ -178,6 +178,7 @@ static const char *whole_path(const struct cf_tool *t, const char *option, const
 {
     if (!path)
         return NULL;
+    cf_parse_directory(t, option, path);
     if (!realpath(path, room))
         cf_die(t, CF_EXIT_USAGE, "%s %s: %s", option, path, strerror(errno));
     if (strchr(room, ':'))

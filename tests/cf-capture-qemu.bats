@@ -767,6 +767,8 @@ END
     run -2 cf-capture-qemu --nonsense true
     run -2 cf-capture-qemu --image x true
     run -2 cf-capture-qemu --system --arch arm true
+    run -2 cf-capture-qemu --sysroot none true
+    has "--sysroot none: No such file"
     run -2 cf-capture-qemu --system
 }
 

@@ -136,11 +136,14 @@ lines_agree() {
     run -2 cf-resolve --site-depth 0 /dev/null
     run -2 cf-resolve --path-parts x /dev/null
     mkdir a:b
+    touch file
     for option in --debug-dir --sysroot; do
         run -2 cf-resolve $option a:b /dev/null
         has "$PWD/a:b: has a colon in its path"
         run -2 cf-resolve $option none /dev/null
         has "none: No such file"
+        run -2 cf-resolve $option file /dev/null
+        has "file: Not a directory"
     done
 }
 

@@ -76,13 +76,8 @@ struct cf_sources *cf_sources_new(const struct cf_tool *t, const char *option,
     s->wanted = cf_need(t, cf_strings_new());
     s->names.texts = cf_need(t, cf_strings_new());
     s->parts.texts = cf_need(t, cf_strings_new());
-    for (unsigned i = 0; i < dirs; i++) {
-        struct stat st;
-        const int bad = stat(dir[i], &st) != 0;
-
-        if (bad || !S_ISDIR(st.st_mode))
-            cf_die(t, CF_EXIT_USAGE, "%s %s: %s", option, dir[i], strerror(bad ? errno : ENOTDIR));
-    }
+    for (unsigned i = 0; i < dirs; i++)
+        cf_parse_directory(t, option, dir[i]);
     return s;
 }
 

@@ -189,6 +189,8 @@ uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *
 /* A power of two from `least` to `most`. */
 uint64_t cf_parse_power(const struct cf_tool *t, const char *option, const char *text,
                         uint64_t least, uint64_t most);
+/* Ends the program where there is no such directory. */
+void cf_parse_directory(const struct cf_tool *t, const char *option, const char *path);
 /* A number with a fraction, from `least` to `most`, which themselves are left out by the bits
    CF_ABOVE and CF_BELOW of `ends`. */
 enum cf_ends { CF_FROM_TO = 0, CF_ABOVE = 1, CF_BELOW = 2 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_tool_parse.c - numbers, sizes, ranges, lists and words in options. What is none ends the
- * program.
+ * cf_tool_parse.c - numbers, sizes, ranges, lists, words and directories in options. What is none
+ * ends the program.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/base/cf_number.h"
 #include "cf_tool.h"
@@ -309,4 +311,13 @@ void cf_parse_part(const struct cf_tool *t, void *part, const char *option, char
     number = cf_parse_u64(t, option, text, 1, parts);
     *slash = '/';
     *p = (struct cf_part_option){(uint32_t)number, (uint32_t)parts};
+}
+
+void cf_parse_directory(const struct cf_tool *t, const char *option, const char *path)
+{
+    struct stat st;
+    const int bad = stat(path, &st) != 0;
+
+    if (bad || !S_ISDIR(st.st_mode))
+        cf_die(t, CF_EXIT_USAGE, "%s %s: %s", option, path, strerror(bad ? errno : ENOTDIR));
 }
