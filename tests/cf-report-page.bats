@@ -390,6 +390,14 @@ END
     (($(value instructions) <= alone && $(value instructions) >= alone - 100))
 }
 
+@test "instructions of a recording are those of its process, from the first turn on; of a slice those within" {
+    page -m "$M" "$ROOT/samples/sort.cf"
+    equal instructions "$(value process_list.0.instructions)"
+    cf-cat -q --slice 300000-400000 -o slice.cf "$ROOT/samples/sort.cf"
+    page -m "$M" slice.cf
+    equal instructions 99991 # the last access at 399998, the first at 300007
+}
+
 @test "recordings that were merged: instructions of each, and of all" {
     local how files
     cf-cat -q --slice 0-150000 -o a.cf "$ROOT/samples/sort.cf"
