@@ -762,7 +762,18 @@ END
     for value in misses l1-misses hits; do
         run -1 --separate-stderr cf-rank --by cache-line --value $value --picture a.svg a.cf
         [[ -z $output && ! -e a.svg ]]
-        has 'none of the columns class, hit and level' "$stderr"
+        [[ $value == l1-misses ]] || has 'none of the columns class, hit and level' "$stderr"
+        [[ $value != l1-misses ]] || has 'neither of the columns hit and level, which say what missed' "$stderr"
+    done
+    # those of which something does are ranked, by several processes too
+    printf 'time,op,addr,hit\n1,load,64,255\n2,load,192,1\n' | stream hit.cf
+    cf-cat hit.cf a.cf >both.cf && cf-cat -q -o packed.cf both.cf
+    for value in misses l1-misses; do
+        run -1 --separate-stderr cf-rank -q --by cache-line --value $value packed.cf
+        [[ $output == *$'\n'1,0,0x40,1,* && $stderr == *"which say what missed"* ]] || fail "$output"
+        one=$output said=$stderr
+        run -1 --separate-stderr cf-rank -q -j 2 --by cache-line --value $value packed.cf
+        [[ $output == "$one" && $stderr == "$said" ]] || fail "$output$stderr"
     done
     # a class says what missed, but not of which level
     printf 'op,addr,class\nload,64,1\n' | stream class.cf

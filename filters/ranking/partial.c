@@ -138,13 +138,13 @@ void cf_ranking_write(struct cf_ranking *k)
                                        .keys = 2,
                                        .key = {k->processes.pid, (uint64_t)k->processes.warned},
                                    });
-    cf_partial_row(k->partial,
-                   &(struct cf_partial_row){
-                       .entry = ENTRY_UNKNOWN,
-                       .keys = 6,
-                       .key = {k->sums->no_level, k->sums->no_dist, k->sums->missed_by,
-                               k->sums->no_hit, (uint64_t)k->sums->unstated, k->sums->no_class},
-                   });
+    cf_partial_row(k->partial, &(struct cf_partial_row){
+                                   .entry = ENTRY_UNKNOWN,
+                                   .keys = 7,
+                                   .key = {k->sums->no_level, k->sums->no_dist, k->sums->missed_by,
+                                           k->sums->no_hit, (uint64_t)k->sums->unstated,
+                                           k->sums->no_class, k->lacking},
+                               });
 }
 
 /* ---- merging ---- */
@@ -244,6 +244,7 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
             k->sums->no_hit += cf_partial_key(k->partial, f, 3)[i];
             k->sums->unstated |= cf_partial_key(k->partial, f, 4)[i] != 0;
             k->sums->no_class += cf_partial_key(k->partial, f, 5)[i];
+            cf_ranking_lacks(k, (unsigned)cf_partial_key(k->partial, f, 6)[i] & 3);
             k->sums->missed_by |= (unsigned)cf_partial_key(k->partial, f, 2)[i] & CF_MISSED_ANY;
             break;
         default:

@@ -165,10 +165,10 @@ struct cf_ranking {
     struct cf_partial *partial; /* partial results are taken and made; NULL: not by this program */
     int lenient; /* frames without a column of the key count as the key without a name */
 
-    unsigned lacking;           /* frames of accesses that lacked what the sums need */
-    uint64_t segment;           /* number of the segment, from 1: object numbers hold within one */
-    uint64_t seen;              /* largest time of an access so far */
-    uint64_t *sum;              /* of each value, by the number of the key */
+    unsigned lacking; /* frames of accesses lacked what the sums need: 1, with a class 2 too */
+    uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
+    uint64_t seen;    /* largest time of an access so far */
+    uint64_t *sum;    /* of each value, by the number of the key */
     uint64_t all[CF_MOST_SUMS]; /* of each value, of weighted accesses: no sum is more */
     size_t room;
     struct cf_counts *numbers[CF_MOST_KEYS]; /* of parts that have no small numbers by themselves */
@@ -238,8 +238,9 @@ void cf_ranking_end(struct cf_ranking *k);
 struct cf_mix;
 
 /* Notes a frame of any table, and adds what it has of accesses; fails, once, where these lack what
-   the sums need. Not for rankings that share sums. */
+   the sums need, which a partial result only states. Not for rankings that share sums. */
 void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f);
+void cf_ranking_lacks(struct cf_ranking *k, unsigned lacking);
 /* Begins the ranking and its sums, and takes all that the reader has. An input of the wrong kind
    ends the program. */
 void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix);

@@ -5,6 +5,26 @@
 #include "filters/ranking/ranking.h"
 #include "formats/together/cf_made.h"
 
+static int needs_levels(const struct cf_sums *s)
+{
+    for (unsigned v = 0; v < s->count; v++)
+        if (s->list[v].kind == CF_SUM_LEVEL)
+            return 1;
+    return s->level_given;
+}
+
+void cf_ranking_lacks(struct cf_ranking *k, unsigned lacking)
+{
+    if (lacking && !k->lacking && !(k->partial && k->partial->asked))
+        cf_fail(k->tool, CF_EXIT_INPUT,
+                "the accesses have %s, which say what missed: first run the stream through "
+                "cf-cache",
+                lacking & 2             ? "a class, but neither of the columns hit and level"
+                : needs_levels(k->sums) ? "neither of the columns hit and level"
+                                        : "none of the columns class, hit and level");
+    k->lacking = k->lacking ? k->lacking : lacking;
+}
+
 void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
 {
     cf_ranking_note(k, f);
@@ -12,12 +32,8 @@ void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
         return;
     if (cf_sums_find(k->sums, f) == 0)
         cf_ranking_add(k, f);
-    else if (!k->lacking++)
-        cf_fail(
-            k->tool, CF_EXIT_INPUT,
-            "the accesses have %s, which say what missed: first run the stream through cf-cache",
-            cf_late_values(f, CF_CLASS) ? "a class, but neither of the columns hit and level"
-                                        : "none of the columns class, hit and level");
+    else
+        cf_ranking_lacks(k, cf_late_values(f, CF_CLASS) ? 3 : 1);
 }
 
 /* The columns of keys and values that the ranking is made of, each once. */
