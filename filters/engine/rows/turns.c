@@ -19,6 +19,8 @@ int cf_turns_begin(struct cf_turns_sum *t)
 {
     t->turns = 0;
     t->total = 0;
+    t->cut = t->accessed = 0;
+    t->earlies = 0;
     cf_counts_free(t->thread);
     cf_counts_free(t->cpu);
     t->thread = cf_counts_new();
@@ -33,6 +35,7 @@ void cf_turns_free(struct cf_turns_sum *t)
     cf_counts_free(t->cpu);
     cf_counts_free(t->ran);
     free(t->turn);
+    free(t->early);
     *t = (struct cf_turns_sum){0};
 }
 
@@ -46,16 +49,48 @@ int cf_turns_came(const struct cf_turns_sum *t)
     return t->turns > 0;
 }
 
+static int ran(struct cf_turns_sum *t, uint32_t pid, uint64_t since, uint64_t until)
+{
+    const uint64_t time = until > since ? until - since : 0;
+    uint64_t *sum = time ? cf_counts_at(t->ran, 0, pid) : NULL;
+
+    if (!sum)
+        return time ? -1 : 0;
+    *sum += time;
+    t->total += time;
+    return 0;
+}
+
 static int end(struct cf_turns_sum *t, struct cf_turn *turn, uint64_t time)
 {
-    const uint64_t ran = turn->lasts && time > turn->since ? time - turn->since : 0;
-    uint64_t *sum = ran ? cf_counts_at(t->ran, 0, turn->pid) : NULL;
-
+    if (!turn->lasts)
+        return 0;
     turn->lasts = 0;
-    if (!sum)
-        return ran ? -1 : 0;
-    *sum += ran;
-    t->total += ran;
+    if (!t->cut || t->accessed)
+        return ran(t, turn->pid, turn->since, time);
+    if (cf_array_room(&t->early, &t->early_room, t->earlies + 1, sizeof(*turn)) != 0)
+        return -1;
+    t->early[t->earlies] = *turn;
+    t->early[t->earlies++].access = time;
+    return 0;
+}
+
+/* A part of a recording begins: what lasts then began there. */
+static int cut(struct cf_turns_sum *t, uint64_t first)
+{
+    for (size_t i = 0; i < t->turns; i++) {
+        struct cf_turn *turn = &t->turn[i];
+        const uint64_t before = first > turn->since ? first - turn->since : 0;
+
+        turn->since += before;
+        turn->count += before;
+    }
+    for (size_t i = 0; i < t->earlies; i++) {
+        const struct cf_turn *e = &t->early[i];
+
+        if (ran(t, e->pid, e->since > first ? e->since : first, e->access) != 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -137,8 +172,11 @@ int cf_turns_frame(struct cf_turns_sum *t, const struct cf_frame *f)
 {
     if (f->table == CF_SWITCH)
         return switches(t, f);
-    if (f->table != CF_ACCESS || !f->rows || !t->turns)
+    if (f->table != CF_ACCESS || !f->rows)
         return 0;
+    if (t->cut && !t->accessed && cut(t, f->first) != 0)
+        return -1;
+    t->accessed = 1;
     if (cf_turns_side_by_side(t))
         accesses(t, f);
     else /* of who runs on the one processor */

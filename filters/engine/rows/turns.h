@@ -3,10 +3,11 @@
  * turns.h - for how long each process ran, by table switch: a turn ends where another begins on the
  * same processor, or the same thread's next one. The one that still lasts at the end of a segment
  * lasts until then; where there are several processors, each ends with its thread's last access, as
- * the segment's end is that of one of them.
+ * the segment's end is that of one of them. What ran before a part of a recording is none of it.
  *
  * Of accesses nothing is decoded on one processor, else time, pid and tid, where these change in a
- * frame. Memory: 130 to 260 bytes a thread, 43 to 85 a processor and a process.
+ * frame. Memory: 130 to 260 bytes a thread, 43 to 85 a processor and a process;
+ * of a part 48 bytes for each turn before its first access.
  */
 #ifndef CF_TURNS_H
 #define CF_TURNS_H
@@ -20,6 +21,11 @@ struct cf_turns_sum {
     struct cf_counts *ran; /* time by (0, pid), in all segments */
     /* of this segment: */
     uint64_t total; /* of what ran */
+    int cut;        /* for the caller to set: it is a part of a recording, so that turns count from
+                       the first access on */
+    int accessed;
+    struct cf_turn *early; /* that came before its first access, ended at `access` */
+    size_t earlies, early_room;
     struct cf_turn *turn;
     size_t turns, room;
     struct cf_counts *thread, *cpu; /* its turn + 1 by (pid, tid), the last turn + 1 by (0, cpu) */

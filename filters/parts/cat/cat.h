@@ -65,6 +65,7 @@ void order_free(struct order *o);
    prints a list where there are several, and begins again. */
 struct processes;
 struct processes *processes_new(struct cf_tool *t, struct cf_reader *r) CF_MUST_CHECK;
+void processes_header(struct processes *p, const struct cf_header *h);
 void processes_frame(struct processes *p, const struct cf_frame *f);
 void processes_print(struct processes *p, const struct cf_reader *r);
 void processes_free(struct processes *p);

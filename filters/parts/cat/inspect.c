@@ -271,6 +271,7 @@ void info_file(struct cf_tool *t, char *const *file)
             print_tables(&all);
             processes_print(processes, r);
         }
+        processes_header(processes, f->header);
         fputs("---\ninput: {file: ", stdout);
         print_quoted(stdout, *file, strlen(*file));
         printf(", segment: %u}\n", segment);

@@ -9,6 +9,7 @@
 
 #include "filters/engine/rows/turns.h"
 #include "filters/parts/cat/cat.h"
+#include "formats/together/cf_partial.h"
 #include "formats/base/cf_number.h"
 
 struct processes {
@@ -83,6 +84,14 @@ static void take_accesses(struct processes *p, const struct cf_frame *f)
             add(p, p->accesses, pid[from], i + 1 - from);
             from = i + 1;
         }
+}
+
+void processes_header(struct processes *p, const struct cf_header *h)
+{
+    uint64_t place = 0;
+    size_t bytes;
+
+    p->turns.cut = cf_partial_left_out(h, &place, &bytes) != NULL;
 }
 
 void processes_frame(struct processes *p, const struct cf_frame *f)

@@ -196,6 +196,7 @@ void page_look_through(struct page *p, char *const *file)
             end_segment(&l);
             compare(&l, f->header);
             l.whole = is_whole(f->header);
+            l.turns.cut = !l.whole;
         }
         if (f->rows && (f->table == CF_ACCESS || (f->table == CF_SWITCH && l.whole))) {
             l.first = l.begun && l.first < f->first ? l.first : f->first;
