@@ -767,7 +767,8 @@ END
     done
     # those of which something does are ranked, by several processes too
     printf 'time,op,addr,hit\n1,load,64,255\n2,load,192,1\n' | stream hit.cf
-    cf-cat hit.cf a.cf >both.cf && cf-cat -q -o packed.cf both.cf
+    cf-cat hit.cf a.cf >both.cf
+    cf-cat -q -o packed.cf both.cf
     for value in misses l1-misses; do
         run -1 --separate-stderr cf-rank -q --by cache-line --value $value packed.cf
         [[ $output == *$'\n'1,0,0x40,1,* && $stderr == *"which say what missed"* ]] || fail "$output"
