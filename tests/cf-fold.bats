@@ -164,7 +164,9 @@ END
     for value in misses l1-misses hits; do
         run -1 --separate-stderr cf-fold --value $value in.cf
         is ''
-        [[ $stderr == *"none of the columns class, hit and level, which say what missed: first run the stream through cf-cache" ]]
+        lacking='none of the columns class, hit and level'
+        [[ $value != l1-misses ]] || lacking='neither of the columns hit and level'
+        [[ $stderr == *"$lacking, which say what missed: first run the stream through cf-cache" ]]
     done
     run -1 --separate-stderr cf-fold --value cost in.cf
     is ''
