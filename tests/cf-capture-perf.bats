@@ -312,7 +312,7 @@ END
 
 @test "an attached process that ends ends the recording" {
     breakpoints
-    "$D/walk" 400000 2 3>&- &
+    "$D/walk" 2000000 2 3>&- &
     run -0 cf-capture-perf --pid $! --coarse "$D/earlier.cf" -o t.cf
     [[ $(rows access t.cf | wc -l) -gt 64 ]]
     run -3 cf-capture-perf --pid 4194303 --coarse page-faults -o t.cf
@@ -995,7 +995,7 @@ END
 @test "children are recorded like their parent, and each runs into the breakpoint" {
     breakpoints
     run -0 cf-capture-perf -q --coarse "$D/earlier.cf" --expire 60000 --fine 2000 --same-set 2000 -o t.cf -- \
-        sh -c '"$0" 300000 & "$0" 300000 & wait' "$D/walk"
+        sh -c '"$0" 3000000 & "$0" 3000000 & wait' "$D/walk"
     cf-cat --verify t.cf
     cf-resolve -q t.cf | rows access | grep ',work,.*walk.c:8' >walked
     [[ $(cut -d, -f3 walked | sort | uniq -c | awk '$1 > 10' | wc -l) == 2 ]]
