@@ -44,12 +44,14 @@ static void check_count(struct cf_dumpcache *m, int folder, const char *name, ui
     }
 }
 
-static int is_listed(const struct cf_dumpcache *m, uint64_t pid)
+/* Notes a pid: whether it was before. `seen` has a bit for each. */
+static int is_listed(uint8_t *seen, uint64_t pid)
 {
-    for (size_t i = 0; i < m->processes; i++)
-        if (m->process[i].pid == pid)
-            return 1;
-    return 0;
+    const uint8_t bit = (uint8_t)(1 << pid % 8);
+    const int was = (seen[pid / 8] & bit) != 0;
+
+    seen[pid / 8] |= bit;
+    return was;
 }
 
 int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
@@ -61,6 +63,7 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
     static const char blank[] = "\n\r \t";
     uint32_t parent = 0;
     int line = 0, result = 0;
+    uint8_t *const seen = cf_need(m->tool, calloc(PID_MOST / 8 + 1, 1));
 
     m->processes = 0;
     if (asprintf(&name, "%s/pids.txt", m->folder[folder - 1]) < 0)
@@ -75,7 +78,7 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
             break;
         if (line == 0) {
             count = value;
-        } else if (value == 0 || value > PID_MOST || is_listed(m, value)) {
+        } else if (value == 0 || value > PID_MOST || is_listed(seen, value)) {
             bad(m, name, "a pid is not one, or stands there twice");
         } else {
             m->process =
@@ -92,6 +95,7 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
         bad(m, name, "is empty: no task is known by its number");
     if (line)
         check_count(m, folder, name, count);
+    free(seen);
     free(text);
     free(name);
     return result;

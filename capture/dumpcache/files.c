@@ -55,7 +55,8 @@ static int by_number(const void *a, const void *b)
     const struct cf_dumpcache_file *x = a, *y = b;
 
     return x->number != y->number ? (x->number < y->number ? -1 : 1)
-                                  : (int)x->level - (int)y->level;
+           : x->level != y->level ? (int)x->level - (int)y->level
+                                  : strcmp(x->name, y->name);
 }
 
 static void add_folder(struct cf_dumpcache *m, const char *name)
@@ -94,6 +95,13 @@ static void add_folder(struct cf_dumpcache *m, const char *name)
         return;
     }
     qsort(m->file + first, m->files - first, sizeof *m->file, by_number);
+    for (size_t i = first + 1; i < m->files; i++)
+        if (m->file[i].number == m->file[i - 1].number &&
+            m->file[i].level == m->file[i - 1].level) {
+            cf_warn(m->tool, "%s: has the number of %s: both are imported, in this order",
+                    m->file[i].name, m->file[i - 1].name);
+            m->failed |= CF_EXIT_INPUT;
+        }
 }
 
 void cf_dumpcache_add(struct cf_dumpcache *m, const char *name)
