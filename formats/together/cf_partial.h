@@ -153,6 +153,8 @@ int cf_partial_ran(const struct cf_header *h, const char *program, const char *b
    needs a condition, or cf-cat with --slice or --part; *bytes of a line of the header. *place goes
    behind it. NULL: none. */
 const char *cf_partial_left_out(const struct cf_header *h, uint64_t *place, size_t *bytes);
+/* Whether there is one. */
+int cf_partial_is_cut(const struct cf_header *h);
 
 /* Private: of what was run on a part, which begins by a `cf-cat --part` at this place of the chain:
    the first program whose rows depend on rows before, or NULL. */

@@ -53,6 +53,14 @@ const char *cf_partial_left_out(const struct cf_header *h, uint64_t *place, size
     return command;
 }
 
+int cf_partial_is_cut(const struct cf_header *h)
+{
+    uint64_t place = 0;
+    size_t bytes;
+
+    return cf_partial_left_out(h, &place, &bytes) != NULL;
+}
+
 int cf_partial_ran(const struct cf_header *h, const char *program, const char *behind)
 {
     const char *command;

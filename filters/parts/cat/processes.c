@@ -88,10 +88,7 @@ static void take_accesses(struct processes *p, const struct cf_frame *f)
 
 void processes_header(struct processes *p, const struct cf_header *h)
 {
-    uint64_t place = 0;
-    size_t bytes;
-
-    p->turns.cut = cf_partial_left_out(h, &place, &bytes) != NULL;
+    p->turns.cut = cf_partial_is_cut(h);
 }
 
 void processes_frame(struct processes *p, const struct cf_frame *f)

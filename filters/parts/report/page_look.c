@@ -23,10 +23,9 @@ struct look {
     struct cf_counts *number; /* plus one; 0, pid: its entry; 1, pid: its first tid of accesses */
     size_t room, pids;        /* pids: of accesses */
     struct cf_turns_sum turns;
-    uint64_t first, last;    /* of the segment */
+    uint64_t first, last;    /* of the segment: of a whole recording, its first turn begins it */
     uint32_t thread;         /* the first by table switch */
     int begun;               /* first is known */
-    int whole;               /* nothing of the recording was left out: the first turn begins it */
     char *unit, *host, *cpu; /* of the first header */
     unsigned segments;
 };
@@ -120,14 +119,6 @@ static void tasks(struct look *l, const struct cf_frame *f)
             (void)process(l, pid[i]);
 }
 
-static int is_whole(const struct cf_header *h)
-{
-    uint64_t place = 0;
-    size_t bytes;
-
-    return !cf_partial_left_out(h, &place, &bytes);
-}
-
 static void end_segment(struct look *l)
 {
     const int overlap = cf_turns_side_by_side(&l->turns);
@@ -195,10 +186,9 @@ void page_look_through(struct page *p, char *const *file)
         if (f->table == CF_HEADER) {
             end_segment(&l);
             compare(&l, f->header);
-            l.whole = is_whole(f->header);
-            l.turns.cut = !l.whole;
+            l.turns.cut = cf_partial_is_cut(f->header);
         }
-        if (f->rows && (f->table == CF_ACCESS || (f->table == CF_SWITCH && l.whole))) {
+        if (f->rows && (f->table == CF_ACCESS || (f->table == CF_SWITCH && !l.turns.cut))) {
             l.first = l.begun && l.first < f->first ? l.first : f->first;
             l.begun = 1;
         }
