@@ -75,7 +75,7 @@ static uint64_t rounded(const struct row *r)
     return (r->count + r->h->one / 2) / r->h->one;
 }
 
-/* Numbers stand without quotes, so that JSON has them as numbers; no word for one needs any. */
+/* JSON has as a number what stands without quotes. Words for numbers, such as load, need none. */
 static void csv_label(int first, enum cf_type type, const char *text)
 {
     if (type == CF_STR)
