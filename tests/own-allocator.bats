@@ -25,7 +25,7 @@ setup() {
 
 # library NAME: where that of a package is.
 library() {
-    ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
+    PATH=$PATH:/sbin ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
 }
 
 capture() {
