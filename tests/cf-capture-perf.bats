@@ -1033,8 +1033,34 @@ END
     has_not 'not the build'
 }
 
+@test "rings that a user may not lock: the message says so" {
+    breakpoints
+    local user=() folder
+    [[ $(id -u) != 0 ]] || user=(setpriv --reuid=65534 --clear-groups)
+    "${user[@]}" cf-capture-perf -q --coarse page-faults --fine 0 -- ls / >/dev/null 2>said || skip "of users: $(<said)"
+    folder=$(mktemp -d /tmp/cf-rings-XXXXXX)
+    chmod 755 "$folder"
+    cp "$D/walk" "$folder/prog"
+    { cf-capture-trace -q -- "$folder/prog" 3 || true; } | cf-resolve -q | cf-select --function work -o e.cf
+    # limited WORD...: by a user who may lock no more than what all may
+    limited() {
+        status=0
+        "${user[@]}" bash -c 'ulimit -l 0 && exec "$0" "$@" 2>&3' cf-capture-perf "$@" -- "$folder/prog" 1000000 \
+            3>said >t.cf || status=$?
+    }
+    limited --coarse e.cf --fine 100000
+    has 'breakpoints could not be set: the rings take more memory than a user may lock (kernel.perf_event_mlock_kb is' "$(<said)"
+    [ $status = 7 ]
+    limited --coarse page-faults --fine 0 --buffer 64M
+    has 'the rings take more memory than a user may lock (kernel.perf_event_mlock_kb is' "$(<said)"
+    has_not paranoid "$(<said)"
+    [ $status = 3 ]
+    rm -r "$folder"
+}
+
 @test "threads that begin late get the breakpoint; more of them than it has registers as well" {
     breakpoints
+    [[ $(id -u) == 0 ]] || skip "only root may lock the memory of so many rings"
     cat >late.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -1047,7 +1073,7 @@ int main(int argc, char **argv)
     pthread_t t[32];
     int n = argc > 1 ? atoi(argv[1]) : 1;
     for (int i = 0; i < n; i++) { pthread_create(&t[i], 0, work, (void *)cell[i]); usleep(i == n / 2 ? 500000 : 0); }
-    usleep(1000000);
+    usleep(4000000);
     end = 1;
     for (int i = 0; i < n; i++) pthread_join(t[i], 0);
 }

@@ -2,6 +2,7 @@
 /*
  * aux.c - traces of ARM's SPE while they are recorded. See aux.h.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +50,10 @@ int cf_aux_map(struct cf_aux *a, int fd, struct perf_event_mmap_page *page, size
     page->aux_size = bytes;
     /* That it can be written says to the kernel not to go on where nothing was read. */
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-    if (memory == MAP_FAILED)
+    if (memory == MAP_FAILED) {
+        errno = errno == EPERM ? ENOBUFS : errno;
         return -1;
+    }
     *a = (struct cf_aux){page, memory, bytes, midr_of(cpu)};
     /* cppcheck-suppress memleak */
     return 0;

@@ -268,6 +268,13 @@ const char *cf_perf_why(int error, char *text, size_t size)
                  "--pid, ptrace_scope to 0, or run as root",
                  setting("perf_event_paranoid"), setting("yama/ptrace_scope"));
         return text;
+    case ENOBUFS:
+        snprintf(text, size,
+                 "the rings take more memory than a user may lock (kernel.perf_event_mlock_kb is "
+                 "%d a CPU, 'ulimit -l' comes on top): raise these, have smaller rings by --buffer "
+                 "or --fine, or run as root",
+                 setting("perf_event_mlock_kb"));
+        return text;
     case EMFILE:
         return "too many open files: raise 'ulimit -n'";
     case ENOENT:

@@ -55,7 +55,7 @@ void cf_perf_print(FILE *out, const struct cf_perf_event *e);
 /* As perf_event_open(2). */
 int cf_perf_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 
-/* Why an event could not be opened, and what to do. */
+/* Why an event could not be opened, and what to do; ENOBUFS: its ring could not be locked. */
 const char *cf_perf_why(int error, char *text, size_t size);
 
 #endif

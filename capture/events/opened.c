@@ -153,9 +153,7 @@ int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char 
         snprintf(why, size, "the process has more than %d threads, more than can be recorded",
                  THREADS_MOST);
     else if (status < 0)
-        snprintf(why, size, "%s%s", cf_perf_why(errno, text, sizeof text),
-                 errno == EPERM ? "; or --buffer is more than kernel.perf_event_mlock_kb allows"
-                                : "");
+        snprintf(why, size, "%s", cf_perf_why(errno, text, sizeof text));
     free(g.ring);
     return status < 0 ? -1 : g.lacking;
 }

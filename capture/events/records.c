@@ -2,6 +2,7 @@
 /*
  * records.c - rings of the kernel. See records.h.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -94,8 +95,10 @@ static int map(struct cf_records *r, int fd, size_t bytes)
     if (cf_array_room(&r->ring, &r->rings_room, r->rings + 1, sizeof *r->ring) != 0)
         return -1;
     memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED)
+    if (memory == MAP_FAILED) {
+        errno = errno == EPERM ? ENOBUFS : errno; /* the event itself is permitted */
         return -1;
+    }
     r->ring[r->rings] = (struct ring){.fd = fd, .bytes = bytes};
     r->ring[r->rings++].page = memory;
     return 0;
