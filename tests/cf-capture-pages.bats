@@ -93,7 +93,31 @@ setup_file() {
     run -2 pages --bisect --resume -o b.cf -- "$D/hot" - state clock
 }
 
+# counted: the kernel's work may be counted, too
+counted() {
+    [[ $(id -u) == 0 || $(</proc/sys/kernel/perf_event_paranoid) -le 1 ]] ||
+        skip "users may not count what the kernel does: kernel.perf_event_paranoid"
+}
+
+@test "counters: what the kernel does is not permitted to all users: the message says so" {
+    local user=() folder
+    [[ -r /proc/sys/kernel/perf_event_paranoid && $(</proc/sys/kernel/perf_event_paranoid) -ge 2 ]] ||
+        skip "users may count what the kernel does"
+    [[ $(id -u) != 0 ]] || user=(setpriv --reuid=65534 --clear-groups)
+    pagectl
+    chmod 777 . sock
+    folder=$(mktemp -d /tmp/cf-counters-XXXXXX)
+    chmod 755 "$folder"
+    cp "$(command -v cf-capture-pages-told)" "$folder"
+    run -3 --separate-stderr "${user[@]}" "$folder/cf-capture-pages-told" -f observed --device sock -n 1 \
+        --counters page-faults -o p.cf -- ls /
+    rm -r "$folder"
+    has '--counters page-faults: what the kernel does counts, too, which is not permitted' "$stderr"
+    has 'ask for page-faults:u' "$stderr"
+}
+
 @test "counters: of all threads, without the stops; names, and what is not counted here" {
+    counted
     local said
     said=$(cf-capture-perf --coarse page-faults -q -o needed.cf -- true 2>&1) || skip "perf_event_open: $said"
     pagectl
@@ -153,6 +177,7 @@ setup_file() {
 }
 
 @test "a counter that the processor does not have is said before anything runs" {
+    counted
     local said
     said=$(cf-capture-perf --coarse page-faults -q -o needed.cf -- true 2>&1) || skip "perf_event_open: $said"
     ! cf-capture-perf --probe >/dev/null || skip "this machine has a PMU"

@@ -1037,15 +1037,19 @@ END
     breakpoints
     local user=() folder
     [[ $(id -u) != 0 ]] || user=(setpriv --reuid=65534 --clear-groups)
-    "${user[@]}" cf-capture-perf -q --coarse page-faults --fine 0 -- ls / >/dev/null 2>said || skip "of users: $(<said)"
     folder=$(mktemp -d /tmp/cf-rings-XXXXXX)
     chmod 755 "$folder"
     cp "$D/walk" "$folder/prog"
+    cp "$(command -v cf-capture-perf)" "$folder"
+    "${user[@]}" "$folder/cf-capture-perf" -q --coarse page-faults --fine 0 -- ls / >/dev/null 2>said || {
+        rm -r "$folder"
+        skip "of users: $(<said)"
+    }
     { cf-capture-trace -q -- "$folder/prog" 3 || true; } | cf-resolve -q | cf-select --function work -o e.cf
     # limited WORD...: by a user who may lock no more than what all may
     limited() {
         status=0
-        "${user[@]}" bash -c 'ulimit -l 0 && exec "$0" "$@" 2>&3' cf-capture-perf "$@" -- "$folder/prog" 1000000 \
+        "${user[@]}" bash -c 'ulimit -l 0 && exec "$0" "$@" 2>&3' "$folder/cf-capture-perf" "$@" -- "$folder/prog" 1000000 \
             3>said >t.cf || status=$?
     }
     limited --coarse e.cf --fine 100000

@@ -1560,8 +1560,8 @@ two_programs() {
         echo $maps_header
         for i in {10..29}; do
             cp one one$i
-            chmod 000 one$i
             elf_maps one$i $((i * 0x1000000))
+            chmod 000 one$i
         done
     } >maps.csv
     { echo time,pid,op,size,addr,pc && for i in {10..29}; do echo 1,1,load,1,0,$((i * 0x1000000 + 0x1100)); done; } |

@@ -52,11 +52,23 @@ static int read_one(int fd, uint64_t *count)
     return 0;
 }
 
+static void refuse(struct pages *k, const struct pages_counter *c, int error)
+{
+    char text[256];
+    const char *why = cf_perf_why(error, text, sizeof text);
+
+    if ((error == EACCES || error == EPERM) && !c->is.no_kernel)
+        why = cf_tool_text(&k->tool,
+                           "what the kernel does counts, too, which is not permitted: set "
+                           "kernel.perf_event_paranoid to 1 or less, run as root, or ask for %s:u",
+                           c->name);
+    cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--counters %s: %s", c->name, why);
+}
+
 /* Whether all of them can be counted, and at a time. */
 static void check(struct pages *k)
 {
     struct pages_reading r = {0};
-    char text[256];
 
     for (unsigned i = 0; i < k->counters; i++) {
         const int fd = open_one(&k->counter[i], 0);
@@ -68,8 +80,7 @@ static void check(struct pages *k)
                    "--counters %s: this processor, or this virtual machine, does not count it (%s)",
                    k->counter[i].name, strerror(error));
         if (fd < 0)
-            cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--counters %s: %s", k->counter[i].name,
-                   cf_perf_why(error, text, sizeof text));
+            refuse(k, &k->counter[i], error);
         cf_must(&k->tool, cf_array_room(&k->event, &k->event_room, k->events + 1, sizeof(int)));
         k->event[k->events++] = fd;
     }
@@ -146,8 +157,6 @@ void pages_counters_declare(struct pages *k)
 
 static void open_thread(struct pages *k, pid_t tid)
 {
-    char text[256];
-
     for (unsigned i = 0; i < k->counters; i++) {
         const int fd = open_one(&k->counter[i], tid);
 
@@ -157,8 +166,7 @@ static void open_thread(struct pages *k, pid_t tid)
             return;
         }
         if (fd < 0)
-            cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--counters %s: %s", k->counter[i].name,
-                   cf_perf_why(errno, text, sizeof text));
+            refuse(k, &k->counter[i], errno);
         cf_must(&k->tool, cf_array_room(&k->event, &k->event_room, k->events + 1, sizeof(int)));
         k->event[k->events++] = fd;
     }
