@@ -393,7 +393,9 @@ END
 
 @test "execve that fails by itself fails with the same error, and the program goes on" {
     cc -O0 -o tries -x c - <<'END'
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -412,6 +414,23 @@ int main(int argc, char **argv)
         }
         wait(&status);
         printf("%s: status %d\n", argv[i], WEXITSTATUS(status));
+        fflush(stdout);
+        if (fork() == 0) {
+            char *words[] = {argv[i], 0};
+            fexecve(open(argv[i], O_RDONLY), words, environ);
+            printf("%s as a descriptor: %s\n", argv[i], strerror(errno));
+            execveat(AT_FDCWD, argv[i], words, environ, 0);
+            printf("%s in this directory: %s\n", argv[i], strerror(errno));
+            execveat(open("..", O_PATH), argv[i], words, environ, 0);
+            printf("%s in another directory: %s\n", argv[i], strerror(errno));
+            execveat(open(".", O_PATH), argv[i] + 2 * (i > 1), words, environ, 0);
+            printf("%s in an open directory: %s\n", argv[i], strerror(errno));
+            execveat(-1, argv[i], words, environ, 0);
+            printf("%s in none: %s\n", argv[i], strerror(errno));
+            exit(9);
+        }
+        wait(&status);
+        printf("%s by *at: status %d\n", argv[i], WEXITSTATUS(status));
     }
     memset(text, 'x', sizeof text - 1);
     for (int bytes = 131070; bytes <= 131073; bytes++) {
@@ -457,10 +476,14 @@ END
         printf '#!%s/%s\n' "$PWD" "${i%:*}" >"${i#*:}"
     done
     printf '#!%s/loops\n' "$PWD" >loops
-    chmod +x nothing missing crlf folder nofile empty one two three four deep deeper deepest loops
+    for bytes in 20 64 70 200; do
+        head -c "$bytes" five >"cut$bytes"
+    done
+    cc -c -o object five.c
+    chmod +x nothing missing crlf folder nofile empty one two three four deep deeper deepest loops cut* object
     ulimit -Ss 8192
     set -- ./none ./five ./nolinker ./badlinker ./nothing ./missing ./crlf ./folder ./nofile ./empty ./one ./deep \
-        ./deeper ./deepest ./loops .
+        ./deeper ./deepest ./loops . ./cut20 ./cut64 ./cut70 ./cut200 ./object
     ./tries "$@" >want
     run -0 --separate-stderr cf-capture-trace -o t.cf ./tries "$@"
     [[ ! $stderr ]] || fail "$stderr"

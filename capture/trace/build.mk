@@ -62,6 +62,7 @@ $(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS) $(CFT_LIBS)
 	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
 	    -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 \
 	    -Wl,--wrap=vgSysWrap_generic_sys_execve_before \
+	    -Wl,--wrap=vgSysWrap_linux_sys_execveat_before \
 	    -Wl,--wrap=vgPlain_mkstemp -Wl,--wrap=vgPlain_mkstemp_fullname_bufsz \
 	    -Wl,--wrap=vgPlain_should_we_trace_this_child -o $@ $^ -lgcc \
 	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)

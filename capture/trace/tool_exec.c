@@ -34,18 +34,24 @@ enum {
 
 struct arguments {
     Word number;
-    UWord first;    /* name */
-    UWord lists[2]; /* arguments, environment; and more */
+    UWord of[8];
 };
 struct status {
     enum { COMPLETE = 1 } what;
     SysRes result;
 };
 extern SysRes VG_(mk_SysRes_Error)(UWord error);
+extern Bool VG_(resolve_filename)(Int fd, const HChar **path);
 void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
                                                 struct arguments *arguments, struct status *status,
                                                 UWord *flags);
 void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, struct status *status,
+                                                UWord *flags);
+void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, struct status *status,
+                                                UWord *flags);
+void __real_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout,
                                                 struct arguments *arguments, struct status *status,
                                                 UWord *flags);
 
@@ -120,6 +126,20 @@ static Bool is_program(const HChar *head, Int n)
     return n >= HEADER && VG_(memcmp)(head, "\177ELF", 4) == 0;
 }
 
+/* As the kernel (load_elf_phdrs() of fs/binfmt_elf.c): of a kind that runs, and with all of its
+ * headers. */
+static Bool has_headers(const HChar *head, const HChar *path)
+{
+    enum { TYPE = 16, EXEC = 2, DYN = 3, HEADERS = 32, ENTRY = 54, COUNT = 56, BYTES = 56 };
+    const UShort type = *(const UShort *)(head + TYPE), n = *(const UShort *)(head + COUNT);
+    const ULong first = *(const ULong *)(head + HEADERS);
+    struct vg_stat st;
+
+    return (type == EXEC || type == DYN) && n > 0 && n * BYTES <= VKI_PAGE_SIZE &&
+           *(const UShort *)(head + ENTRY) == BYTES && !sr_isError(VG_(stat)(path, &st)) &&
+           first <= (ULong)st.size && n * BYTES <= (ULong)st.size - first;
+}
+
 static Bool is_of_this_machine(const HChar *head)
 {
     enum { CLASS = 4, CLASS_64 = 2, AT_MACHINE = 18 };
@@ -160,10 +180,12 @@ static Int cannot(const HChar *name)
 
         if (n < 0)
             return error;
+        if (is_program(head, n) && !is_of_this_machine(head))
+            return 0;
+        if (is_program(head, n) && !has_headers(head, path))
+            return VKI_ENOEXEC;
         if (is_program(head, n))
-            return is_of_this_machine(head) && take_linker(head, n, path)
-                       ? VG_(check_executable)(NULL, path, True)
-                       : 0;
+            return take_linker(head, n, path) ? VG_(check_executable)(NULL, path, True) : 0;
         if (!take_interpreter(head, path))
             return depth ? VKI_ENOEXEC : 0; /* Valgrind would give it to a shell */
     }
@@ -205,39 +227,80 @@ static Bool are_too_long(const UWord lists[2])
     return False;
 }
 
-void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, struct status *status,
-                                                UWord *flags)
+/* Runs the file, or has the call fail; `named`: the call names it by that name itself. */
+static void execute(ThreadId tid, void *layout, struct arguments *call, struct status *status,
+                    UWord *flags, HChar path[VKI_PATH_MAX], Bool named)
 {
     enum { RED_ZONE = 128 };
-    HChar link[40], path[VKI_PATH_MAX];
-    const UWord name = arguments->first;
-    SSizeT length = 0;
-    Int error = are_too_long(arguments->lists) ? VKI_E2BIG : 0;
-    Addr place;
+    /* The name must be in the program's memory: below its stack there is nothing of its own. */
+    const Addr place = VG_(get_SP)(tid) - RED_ZONE - VKI_PATH_MAX;
+    HChar link[40];
+    SSizeT length;
+    Int error = are_too_long(call->of + 1) ? VKI_E2BIG : 0;
 
-    if (!error && name_of(name, path)) {
-        if (is_own_executable(path)) {
-            VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
-            length = VG_(readlink)(link, path, sizeof path - 1);
-        } else {
-            error = is_no_file(path) ? VKI_EACCES : cannot(path);
-        }
-        /* The name must be in the program's memory: below its stack there is nothing of its own. */
-        place = VG_(get_SP)(tid) - RED_ZONE - sizeof path;
-        if (length > 0 && VG_(am_is_valid_for_client)(place, sizeof path, VKI_PROT_WRITE)) {
-            path[length] = 0;
-            VG_(memcpy)((void *)place, path, length + 1);
-            arguments->first = place;
-        }
+    if (!error && is_own_executable(path)) {
+        VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
+        length = VG_(readlink)(link, path, VKI_PATH_MAX - 1);
+        path[length > 0 ? length : 0] = 0;
+        named = False;
+    } else if (!error) {
+        error = is_no_file(path) ? VKI_EACCES : cannot(path);
     }
     if (error) {
         status->what = COMPLETE;
         status->result = VG_(mk_SysRes_Error)(error);
         return;
     }
-    __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
-    arguments->first = name; /* where it failed, a call has the arguments that it came with */
+    if (!named && VG_(am_is_valid_for_client)(place, VKI_PATH_MAX, VKI_PROT_WRITE)) {
+        VG_(strcpy)((HChar *)place, path);
+        call->of[0] = place;
+    }
+    __real_vgSysWrap_generic_sys_execve_before(tid, layout, call, status, flags);
+}
+
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, struct status *status,
+                                                UWord *flags)
+{
+    struct arguments call = *arguments; /* a call that failed has those that it came with */
+    HChar path[VKI_PATH_MAX];
+
+    if (name_of(call.of[0], path))
+        execute(tid, layout, &call, status, flags, path, True);
+    else
+        __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
+}
+
+/* A name as that of execve(), of one at a directory or of an open file; False: left to Valgrind. */
+static Bool resolve_at(Int at, UWord flags, HChar path[VKI_PATH_MAX])
+{
+    HChar name[VKI_PATH_MAX];
+    const HChar *directory;
+
+    if (flags & ~VKI_AT_EMPTY_PATH || !(path[0] || flags))
+        return False;
+    if (path[0] == '/' || (path[0] && at == VKI_AT_FDCWD))
+        return True;
+    if (!VG_(resolve_filename)(at, &directory) ||
+        VG_(strlen)(directory) + 1 + VG_(strlen)(path) >= VKI_PATH_MAX)
+        return False;
+    VG_(strcpy)(name, path);
+    VG_(sprintf)(path, "%s%s%s", directory, name[0] ? "/" : "", name);
+    return True;
+}
+
+void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, struct status *status,
+                                                UWord *flags)
+{
+    struct arguments call = {arguments->number,
+                             {arguments->of[1], arguments->of[2], arguments->of[3]}};
+    HChar path[VKI_PATH_MAX];
+
+    if (name_of(arguments->of[1], path) && resolve_at(arguments->of[0], arguments->of[4], path))
+        execute(tid, layout, &call, status, flags, path, False);
+    else
+        __real_vgSysWrap_linux_sys_execveat_before(tid, layout, arguments, status, flags);
 }
 
 /* By the program's own file and the interpreters that it names. What is no program is no matter of
