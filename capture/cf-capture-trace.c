@@ -70,6 +70,7 @@ enum {
     OPTION = 32,        /* bytes of one with a number */
     LATE = 20,          /* in CF_COMMAND_FLUSH_MS */
     PIPE_READS = 32,    /* more than a pipe has for */
+    LEAST_FILES = 16,   /* 12 of Valgrind, the standard ones, and one to open */
     MAX_THREADS = 2000, /* Valgrind touches 7 KB for each when it starts */
 };
 
@@ -115,6 +116,7 @@ static const char *find_tool(const char **why)
 {
     static char directory[PATH_MAX];
     char path[PATH_MAX];
+    struct rlimit files;
 #if defined(__aarch64__)
     const char *arch = "arm64";
 #else
@@ -131,6 +133,8 @@ static const char *find_tool(const char **why)
         *why = "Valgrind is missing: install the package valgrind";
     else if (access("/proc/self/exe", F_OK) != 0)
         *why = "/proc/self/exe cannot be read, nor what else Valgrind needs of /proc: mount it";
+    else if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < LEAST_FILES)
+        *why = "the hard limit of open files (ulimit -Hn) must be 16 at least: Valgrind takes 12";
     else if (access(directory, X_OK) != 0)
         *why = "our Valgrind tool is missing: install the package valgrind and build again";
     if (*why)

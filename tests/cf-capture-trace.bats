@@ -1151,6 +1151,14 @@ END
     is $'93\n93\nno'
     run -0 bash -c 'ulimit -Sn 100; ulimit -Hn 112; cf-capture-trace -q -o t.cf sh -c "$1"' - "$limits"
     is $'100\n100\nno'
+    for n in 12 14 15; do
+        run -3 bash -c 'ulimit -n "$1"; cf-capture-trace -o few.cf true' - $n
+        is 'cf-capture-trace: the hard limit of open files (ulimit -Hn) must be 16 at least: Valgrind takes 12'
+    done
+    run -3 bash -c 'ulimit -n 15; cf-capture-trace --probe'
+    has 'ulimit -Hn'
+    run -2 bash -c 'ulimit -n 16; cf-capture-trace -o few.cf "$1" 2>&1' - "$P/static" # as by itself
+    is ''
     run -0 cf-capture-trace -q -o t.cf sh -c 'cat /proc/self/comm; exec cat /proc/self/comm'
     [[ $output =~ ^cftrace-a(md|rm)64-l$'\n'cftrace-a(md|rm)64-l$ ]] || fail "$output"
     rows task --columns op,label | sed -n 's/^name,//p' | same <(printf 'cat\ncat\n') -
