@@ -37,7 +37,7 @@ struct din {
     struct cf_writer *out;
     uint32_t default_size;
     int failed; /* the output does not take more */
-    uint64_t records;
+    uint64_t records, accesses;
     uint64_t pc;
     uint32_t rows;
     uint64_t time[BATCH], addr[BATCH], at[BATCH]; /* at: pc */
@@ -146,6 +146,7 @@ static void import(struct din *m, struct cf_lines *l)
             continue;
         if (label == 2)
             m->pc = addr;
+        m->accesses++;
         i = m->rows++;
         m->time[i] = m->records;
         m->addr[i] = addr;
@@ -185,5 +186,7 @@ int main(int argc, char **argv)
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
     return cf_lines_close(&t, m.out, bad,
-                          m.records ? NULL : "the input holds no line 'LABEL ADDRESS'");
+                          m.accesses  ? NULL
+                          : m.records ? "the input holds no access, but escapes alone"
+                                      : "the input holds no line 'LABEL ADDRESS'");
 }

@@ -132,14 +132,20 @@ END
     cf-capture din t.din | cmp - t.cf
 }
 
-@test "empty input: a stream that says so, a message, status 1; only escapes are records" {
+@test "empty input, or escapes alone: a stream that says so, a message, status 1" {
     : >empty
     run -1 --separate-stderr bash -c 'cf-capture din empty >t.cf'
     has 'no records' "$stderr"
     run -1 cf-cat --verify t.cf
     has "what wrote it says"
-    printf '3 0\n' >e.din
+    rm t.cf
+    printf '3 0\n3 4\n' >e.din
+    run -1 cf-capture din -o t.cf e.din
+    has 'no records: the input holds no access, but escapes alone'
+    [ ! -e t.cf ]
+    printf '3 0\n0 4\n' >e.din
     run -0 cf-capture din -o t.cf e.din
+    is ''
 }
 
 @test "a file that cannot be read: told, the others are imported, status 1" {
