@@ -127,6 +127,37 @@ wrong_events() {
     [[ $(cf-cat --info t.cf) == *"stage: {fine: 0, same_set: 8}"* ]]
 }
 
+@test "killed while it tries what breakpoints stop: no process of it is left" {
+    samples
+    sanitized && skip "the sanitizer's library must be loaded first"
+    cc -shared -fPIC -o late.so -x c - <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int prctl(int what, ...)
+{
+    FILE *f = fopen("child", "w");
+    const pid_t parent = getppid();
+    fprintf(f, "%d\n", (int)getpid());
+    fclose(f);
+    kill(parent, SIGKILL);
+    while (getppid() == parent)
+        usleep(1000);
+    return (int)syscall(SYS_prctl, what, SIGKILL, 0, 0, 0);
+}
+END
+    LD_PRELOAD=$PWD/late.so cf-capture-perf --coarse page-faults -o t.cf -- true >said 2>&1 3>&- || true
+    # it ends, or waits for ever
+    # shellcheck disable=SC2016
+    eventually sh -c 'state=$(cut -d" " -f3 "/proc/$1/stat" 2>/dev/null); [ "${state:-Z}" = Z ] || [ "$state" = t ]' - "$(<child)"
+    run grep State "/proc/$(<child)/status"
+    kill -9 "$(<child)" 2>/dev/null || true
+    has_not tracing
+}
+
 @test "without counters it is refused, and the message says what to do" {
     ! cf-capture-perf --probe || skip "this machine has counters"
     run -3 cf-capture-perf -- true

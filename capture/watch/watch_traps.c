@@ -202,15 +202,16 @@ int cf_watch_data_stops(void)
     enum { EITHER = WSTOPPED | WEXITED | WNOWAIT };
     static volatile long cell;
     const struct cf_watch_data data = {(uint64_t)(uintptr_t)&cell, 4, CF_WATCH_WRITE};
-    const pid_t pid = fork();
+    const pid_t parent = getpid(), pid = fork();
     siginfo_t info;
     int untold;
 
     if (pid < 0)
         return 1;
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
+        /* where the parent has gone, another one would trace it, and leave it stopped */
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
+            ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
             raise(SIGSTOP);
             cell = 1;
         }
