@@ -303,6 +303,8 @@ static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char
         cf_warn(t, "%s", cf_decode_trouble(decode));
         return cf_decode_was_refused(decode) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
     }
+    if (!cfq_reader_begun(d) && cf_command_caught()) /* which its status tells */
+        return CF_EXIT_ENVIRONMENT;
     if (!cfq_reader_begun(d))
         cf_warn(t,
                 "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "

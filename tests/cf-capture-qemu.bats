@@ -758,6 +758,18 @@ END
     has "programs of other architectures"
 }
 
+@test "a signal that ends the emulator before it has the plugin: no word of the plugin" {
+    printf '#!/bin/sh\n: >begun\nexec sleep 1000\n' >emulator
+    chmod +x emulator
+    cf-capture-qemu -a ./emulator -o t.cf "$(command -v sleep)" 2>said 3>&- &
+    gate begun
+    kill -TERM $!
+    local status=0
+    wait $! || status=$?
+    [[ $status == 143 ]] || fail "$status"
+    echo 'cf-capture-qemu: t.cf: not written: nothing was recorded' | same - said
+}
+
 @test "bad usage" {
     run -2 cf-capture-qemu
     run -2 cf-capture-qemu --fetch-line 3 true
