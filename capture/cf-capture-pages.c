@@ -145,10 +145,10 @@ int main(int argc, char **argv)
     measure(&k);
     if (k.dropped && !cf_command_caught())
         cf_warn(&k.tool, "%llu samples were dropped in all", (unsigned long long)k.dropped);
-    if (!k.rows) {
-        cf_writer_cut(k.writer);
+    if (!k.rows)
         status = CF_EXIT_INPUT;
-    }
+    if (!k.rows || cf_command_caught()) /* pages that were not measured have no rows */
+        cf_writer_cut(k.writer);
     cf_command_end(&k.command, k.writer);
     if (k.o.resume && !k.command.failed && k.rows)
         pages_earlier_done(&k);
