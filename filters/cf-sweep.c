@@ -8,13 +8,10 @@
  * 32 bytes a process; nothing grows with the stream.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#include "filters/engine/distance/allassoc.h"
 #include "filters/engine/rows/cores.h"
-#include "filters/engine/rows/runs.h"
-#include "filters/picture/chart.h"
+#include "filters/parts/sweep/sweep.h"
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
@@ -31,6 +28,7 @@ static const char usage[] =
     "      --ways LIST       ways of a set, each up to 1024  [1,2,4,8,16]\n"
     "      --sets A-B|LIST   numbers of sets: powers of two in a range, or any listed  [1-16M]\n"
     "      --min, --max SIZE smallest and largest cache  [1K and 4M]\n"
+    "      --memory SIZE     at most, for what the caches hold  [2G]\n"
     "      --partial         is refused: what a cache holds depends on all parts before\n"
     "      --csv, --term, --json  the form of the output  [a table on a terminal, else CSV]\n"
     "      --picture FILE    also a picture, .png, .svg or .pdf; - is PNG on standard\n"
@@ -48,27 +46,6 @@ static const char usage[] =
 enum {
     BATCH = 1 << 14,      /* line references handed to the simulation at once */
     MOST_SETS_SHIFT = 24, /* log2 of the most sets */
-    MOST_LIST = 32,
-};
-
-struct options {
-    unsigned what;            /* enum cf_runs_option */
-    struct cf_list line_size; /* bytes */
-    struct cf_list ways;
-    struct cf_list sets; /* where it is empty: the powers of two within */
-    uint64_t sets_from, sets_to;
-    uint64_t least, most; /* bytes */
-    struct cf_output output;
-};
-
-/* The simulation of one line size. */
-struct size {
-    uint64_t line; /* bytes */
-    uint32_t sets[MOST_LIST];
-    unsigned count;   /* of them */
-    uint64_t flushes; /* lines that were passed over */
-    struct cf_runs *runs;
-    struct cf_allassoc *all;
 };
 
 static void set_sets(const struct cf_tool *t, void *options, const char *option, char *text)
@@ -93,6 +70,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"sets", 0, CF_CALL(set_sets, o)},
         {"min", 0, CF_SIZE_OF(&o->least)},
         {"max", 0, CF_SIZE_OF(&o->most)},
+        {"memory", 0, CF_SIZE_OF(&o->memory)},
         {"partial", 0, CF_CALL(cf_partial_refuse, why), .may_lack = 1},
         CF_PICTURE_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
@@ -107,6 +85,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                           .sets_to = UINT64_MAX,
                           .least = 1 << 10,
                           .most = 4 << 20,
+                          .memory = (uint64_t)2 << 30,
                           .output.sheet = {.width = 900, .height = 540}};
     cf_options_read(t, argc, argv, table);
     cf_output_check(t, &o->output);
@@ -118,15 +97,10 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
 /* ---- which caches ---- */
 
-static int is_wanted(const struct options *o, uint64_t bytes)
-{
-    return bytes >= o->least && bytes <= o->most;
-}
-
 static void try_sets(const struct options *o, struct size *s, uint64_t sets)
 {
     for (unsigned w = 0; w < o->ways.count; w++)
-        if (is_wanted(o, s->line * sets * o->ways.value[w])) {
+        if (sweep_wants(o, s->line * sets * o->ways.value[w])) {
             s->sets[s->count++] = (uint32_t)sets;
             return;
         }
@@ -142,15 +116,21 @@ static void choose_sets(const struct options *o, struct size *s)
             try_sets(o, s, sets);
 }
 
-static int begin(const struct cf_tool *t, const struct options *o, struct size *s, uint64_t line)
+static int begin(const struct cf_tool *t, struct options *o, struct size *s, uint64_t line)
 {
+    const uint32_t ways = (uint32_t)o->ways.value[o->ways.count - 1];
+    uint64_t takes;
+
     s->line = line;
     choose_sets(o, s);
     if (!s->count)
         return 0;
+    takes = cf_allassoc_memory(s->sets, s->count, ways);
+    if (takes > o->memory)
+        cf_die(t, CF_EXIT_USAGE, "the caches take more than --memory: a smaller --max takes less");
+    o->memory -= takes;
     s->runs = cf_need(t, cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH));
-    s->all =
-        cf_need(t, cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1]));
+    s->all = cf_need(t, cf_allassoc_new(s->sets, s->count, ways));
     return 1;
 }
 
@@ -203,64 +183,13 @@ static void print(const struct options *o, const struct size *s)
             const uint64_t sets = s->sets[i], ways = o->ways.value[w];
             const uint64_t misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
 
-            if (is_wanted(o, s->line * sets * ways))
+            if (sweep_wants(o, s->line * sets * ways))
                 cf_csv_print(stdout,
                              "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                              ",%.9f\n",
                              sets, ways, sets * ways * s->line, s->line, references, misses,
                              (double)misses / (double)references);
         }
-}
-
-/* Of the cache of so many bytes; NAN where no number of sets gives that. */
-static double misses_at(const struct size *s, uint32_t ways, uint64_t bytes)
-{
-    for (unsigned i = 0; i < s->count; i++)
-        if (s->line * s->sets[i] * ways == bytes)
-            return (double)cf_allassoc_misses(s->all, i, ways);
-    return NAN;
-}
-
-/* Misses over the size of the cache, over all sizes that any line has; a line for each line size
-   and number of ways. Memory: 8 bytes a size and line. */
-static void draw(const struct cf_tool *t, const struct options *o, const struct size *size)
-{
-    const unsigned lines = o->line_size.count, ways = o->ways.count;
-    uint64_t *bytes = cf_tool_room(t, lines * MOST_LIST * ways + 1, sizeof *bytes);
-    double *at, *value;
-    static const char *const kinds[] = {"", "", "; accesses: fetches", "; accesses: unified"};
-    struct cf_chart_series *series = cf_tool_room(t, lines * ways, sizeof *series);
-    struct cf_chart c = {.title = "Misses by cache size", .command = "", .panels = 1};
-    uint32_t n = 0;
-
-    for (unsigned k = 0; k < lines * ways; k++)
-        for (unsigned i = 0; i < size[k / ways].count; i++) {
-            bytes[n] = size[k / ways].line * size[k / ways].sets[i] * o->ways.value[k % ways];
-            n += is_wanted(o, bytes[n]);
-        }
-    c.points = cf_list_rising(bytes, n);
-    at = cf_tool_room(t, c.points, sizeof *at);
-    for (uint32_t p = 0; p < c.points; p++)
-        at[p] = (double)bytes[p];
-    value = cf_tool_room(t, (size_t)lines * ways * c.points, sizeof *value);
-    for (unsigned k = 0; k < lines * ways; k++) {
-        const struct size *s = &size[k / ways];
-        const uint32_t w = (uint32_t)o->ways.value[k % ways];
-
-        series[k].name = cf_tool_text(t, lines > 1 ? "%u way%s, lines of %llu" : "%u way%s", w,
-                                      w == 1 ? "" : "s", (unsigned long long)s->line);
-        series[k].colour = cf_series_colour(k);
-        for (uint32_t p = 0; p < c.points; p++)
-            value[(size_t)k * c.points + p] = misses_at(s, w, bytes[p]);
-    }
-    snprintf(c.summary, sizeof c.summary, "LRU caches%s%s",
-             lines > 1 ? "" : cf_tool_text(t, " of lines of %" PRIu64 " bytes", size[0].line),
-             kinds[o->what]);
-    c.series = lines * ways;
-    c.name = series;
-    c.size = at;
-    c.panel[0] = (struct cf_chart_panel){.title = "misses", .value = value};
-    cf_output_draw(t, &o->output, &c, &cf_chart_drawings);
 }
 
 int main(int argc, char **argv)
@@ -285,7 +214,7 @@ int main(int argc, char **argv)
     run(&t, r, size, o.line_size.count);
     cf_tool_fit(&t, r);
     if (o.output.picture || o.output.html)
-        draw(&t, &o, size);
+        sweep_draw(&t, &o, size);
     if (cf_output_stdout(&t, &o.output) != CF_STDOUT_PICTURE) {
         cf_rows_begin(&t);
         printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");

@@ -146,6 +146,12 @@ agree() {
     run -2 cf-sweep --ways 1025 </dev/null
     run -2 cf-sweep --ways , </dev/null
     run -2 cf-sweep --sets 0 </dev/null
+    # the lists of the largest caches would take 6 GB
+    run -2 --separate-stderr cf-sweep --max 18446744073709551615 </dev/null
+    is ""
+    has "take more than --memory" "$stderr"
+    run -2 cf-sweep --line-size 64,128 --memory 767 --ways 1 --sets 2 --min 1 </dev/null
+    run -0 cf-sweep --line-size 64,128 --memory 768 --ways 1 --sets 2 --min 1 "$D/in.cf"
     run -2 --separate-stderr cf-sweep --min 2K --max 1K </dev/null
     has "no cache" "$stderr"
 }

@@ -77,6 +77,25 @@ static int make_sets(struct cf_allassoc *a, const uint32_t *sets)
     return 0;
 }
 
+/* Ways, in full vectors. */
+static uint32_t room_of(uint32_t ways)
+{
+    uint32_t room = 16;
+
+    while (room < ways)
+        room *= 2;
+    return room;
+}
+
+uint64_t cf_allassoc_memory(const uint32_t *sets, unsigned count, uint32_t ways)
+{
+    uint64_t lines = 0;
+
+    for (unsigned k = 0; k < count; k++)
+        lines += (uint64_t)sets[k] * room_of(ways);
+    return 12 * lines;
+}
+
 struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways)
 {
     struct cf_allassoc *a;
@@ -92,8 +111,7 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
     a->count = count;
     a->ways = ways;
     a->run = CF_SIMD_CHOICE(cf_allassoc_run);
-    for (a->room = 16; a->room < ways;)
-        a->room *= 2;
+    a->room = room_of(ways);
     if (make_sets(a, sets) != 0) {
         cf_allassoc_free(a);
         return NULL;

@@ -33,6 +33,8 @@ enum {
 /* For `count` numbers of sets, from 1 and in ascending order, and up to `ways` ways (1 to 1024).
    NULL without memory, or where the arguments are none of these. */
 struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways);
+/* The most bytes that this takes. */
+uint64_t cf_allassoc_memory(const uint32_t *sets, unsigned count, uint32_t ways);
 void cf_allassoc_free(struct cf_allassoc *a);
 
 /* References to lines (numbers below 2^63 - 1), as runs.h makes them. */
