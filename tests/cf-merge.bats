@@ -867,6 +867,10 @@ task() {
     run -0 --separate-stderr bash -c 'cf-merge --schedule fair s.cf a.cf >c.cf'
     has "s.cf: snapshots belong to no task" "$stderr"
     [[ $(rows line c.cf) == "" ]]
+    # nothing that could run at all
+    run -1 --separate-stderr bash -c 'cf-merge --schedule fifo s.cf s.cf >c.cf'
+    has "no input has accesses: there is nothing to schedule" "$stderr"
+    wanting c.cf
 }
 
 @test "--interleave: what has a time but no thread is left out, table by table, with a message" {

@@ -309,6 +309,7 @@ void merge_scheduled(struct merge *merge)
 {
     struct machine m = {.merge = merge};
     uint32_t cpus = merge->o.cpus ? merge->o.cpus : 1;
+    int accesses = 0;
 
     merge->o.cpus = cpus;
     m.job = cf_tool_room(&merge->tool, merge->inputs, sizeof(*m.job));
@@ -323,7 +324,13 @@ void merge_scheduled(struct merge *merge)
     while (step(&m))
         ;
     output_flush(merge->out);
-    for (unsigned i = 0; i < merge->inputs; i++)
+    for (unsigned i = 0; i < merge->inputs; i++) {
+        accesses |= m.job[i].accesses;
         if (m.job[i].source.reader)
             source_close(&m.job[i].source);
+    }
+    if (merge->left_out && !accesses)
+        cf_fail(&merge->tool, CF_EXIT_INPUT,
+                "no input has accesses: there is nothing to schedule; without --schedule they are "
+                "merged by time");
 }
