@@ -668,6 +668,11 @@ distances() {
         refuses "options.cf: a partial result with other options, 'none' instead of" options.cf
         make_stream through x partial options none <p.1.cf >none.cf
         refuses "none.cf: a partial result with rows that no program writes: damaged" none.cf
+        [[ $program != cf-rank ]] || {
+            printf '%s\n' 'segment 0' 'row 5 1 2 3' |
+                make_partial cf-rank "$(cf-cat --dump p.1.cf 2>/dev/null | sed -n 's/.*options: "\(.*\)"}*$/\1/p' | head -n 1)" >fewer.cf
+            refuses "fewer.cf: a partial result without column 'key4', which this build of version $version has: make it anew" fewer.cf
+        }
         head -c $(($(stat -c %s p.2.cf) - 8)) p.2.cf >cut.cf
         refuses "a partial result is not whole" p.1.cf cut.cf p.3.cf
         : >empty.cf

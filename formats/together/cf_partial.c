@@ -377,7 +377,10 @@ static const void *column(const struct cf_partial *p, const struct cf_frame *f, 
     const void *values = cf_values(f, id);
 
     if (!values)
-        cf_partial_damaged(p);
+        cf_die(p->tool, CF_EXIT_INPUT,
+               "%s: a partial result without column '%s', which this build of version %s has: make "
+               "it anew",
+               cf_reader_file(p->reader), cf_column_name(id), CF_VERSION);
     return values;
 }
 
