@@ -67,6 +67,7 @@ struct cache {
     struct cf_made made; /* column hit */
     const char *stated;  /* its options */
     int stretches;       /* the model takes them, and the summary is all that is made */
+    int said;            /* what the model leaves out */
     struct cf_turns turns;
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
@@ -180,6 +181,8 @@ static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
 {
     if (c->alone.partial.tool && summary_take(&c->alone, f))
         return 0;
+    if (f->table == CF_ACCESS && f->rows)
+        cf_tool_modelled(&c->tool, c->machine, &c->said);
     cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
     if (c->placed && f->table == CF_HEADER)
         placed_header(c->placed, f->header);
@@ -256,7 +259,7 @@ static int finish(struct cache *c, struct cf_reader *r, struct cf_writer *w)
     int status;
 
     if (!cf_reader_lacks(r))
-        cf_tool_modelled(&c->tool, c->machine);
+        cf_tool_modelled(&c->tool, c->machine, &c->said);
     if (summary_end(&c->alone, &status))
         return status;
     c->o.summary &= !cf_reader_lacks(r);

@@ -97,7 +97,7 @@ static void remarks(const struct pages *p, uint64_t outside, uint64_t cut)
                 cf_machine_level_name(p->machine, (uint32_t)cf_latencies_level(p->latencies, key)));
     if (outside)
         cf_warn(&p->tool, "%" PRIu64 " accesses lie in no mapping and are left out", outside);
-    cf_tool_modelled(&p->tool, p->machine);
+    cf_tool_modelled(&p->tool, p->machine, &(int){0});
     cf_tool_estimated(&p->tool, p->machine, p->machine_name, p->stated);
     if (p->tool.quiet)
         return;

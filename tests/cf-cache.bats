@@ -850,6 +850,18 @@ pages_of() {
     has "L2 has index: hashed" "$stderr"
     run -0 --separate-stderr cf-classify -m ./hashed.yaml --level L1 --summary in.cf
     [ -z "$stderr" ]
+    # when the first accesses come, not at the end
+    local program
+    mkfifo pipe
+    for program in cf-cache 'cf-classify --level L2'; do
+        # shellcheck disable=SC2086 # a program and its option
+        $program -m ./hashed.yaml <pipe >out 2>err 3>&- &
+        exec 8>pipe
+        cat in.cf >&8
+        eventually grep -q 'L2 has index: hashed' err
+        exec 8>&-
+        wait $!
+    done
 }
 
 # ---- --jobs ----

@@ -87,16 +87,17 @@ void cf_tool_estimated(const struct cf_tool *t, const struct cf_machine *m, cons
                 name);
 }
 
-void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m)
+void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m, int *said)
 {
-    for (uint32_t i = 0; i < m->levels; i++)
-        if (m->level[i].indexing == CF_INDEX_HASHED && !t->quiet) {
+    for (uint32_t i = *said || t->quiet ? m->levels : 0; i < m->levels; i++)
+        if (m->level[i].indexing == CF_INDEX_HASHED) {
             cf_warn(t,
                     "%s: %s has index: hashed, by a function that is not described: it is modelled "
                     "with plain sets, so misses of single sets differ from the machine's",
                     m->name, m->level[i].name);
-            return;
+            break;
         }
+    *said = 1;
 }
 
 unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated)

@@ -82,7 +82,7 @@ struct hill {
     unsigned key_shift; /* of the keys of processes in the model */
     struct watched watch[WATCHES];
     unsigned watches;
-    int hit_warned;
+    int hit_warned, modelled_said;
     const char *whole;      /* why it needs the whole recording, or NULL: parts can be joined; */
     int whole_level;        /* the level with whose name that begins, or -1 */
     struct hill_part *part; /* it is written down, or NULL */

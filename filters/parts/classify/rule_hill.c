@@ -158,6 +158,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
     struct hill *h = state;
     struct piece *const p = h->one;
 
+    if (f->rows)
+        cf_tool_modelled(h->c->tool, h->m, &h->modelled_said);
     for (uint32_t from = 0; from < f->rows; from += p->in.rows) {
         const struct rows in = rows_of(f, from);
 
@@ -222,7 +224,7 @@ static void end(void *state)
     struct hill *h = state;
 
     if (!cf_reader_lacks(h->c->in))
-        cf_tool_modelled(h->c->tool, h->m);
+        cf_tool_modelled(h->c->tool, h->m, &h->modelled_said);
     for (unsigned i = 0; i < h->watches; i++) {
         struct watched *w = &h->watch[i];
 
