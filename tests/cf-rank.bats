@@ -188,7 +188,7 @@ strings() {
     run -0 cf-rank -q --value cost --before now.cf --fail-above 0 old.cf
     printf 'time,op,addr,function,hit,cost\n' | stream none.cf
     run -1 cf-rank -q --before none.cf --fail-above 1000 now.cf
-    run -0 cf-rank -q --before none.cf --fail-above 0 none.cf
+    run -1 cf-rank -q --before none.cf --fail-above 0 none.cf
     # a ratio is compared as such
     run -0 --separate-stderr cf-rank --value ratio,accesses --before old.cf --top 1 now.cf
     is "rank,function,miss_ratio_before,miss_ratio_after,accesses_before,accesses_after,difference,ratio
@@ -202,7 +202,13 @@ strings() {
         [[ $stderr == "cf-rank: miss_ratio of all: nothing to compare, since no access counts $side, and --fail-above cannot be judged" ]] || fail "$stderr"
         run -0 --separate-stderr cf-rank --value ratio --before "$before" "$after"
         [[ $stderr == *"miss_ratio of all: nothing to compare, since no access counts $side" ]] || fail "$stderr"
+        # nor is a sum of none that of a program that misses nothing
+        run -1 --separate-stderr cf-rank -q --value misses --before "$before" --fail-above 50 "$after"
+        [[ $stderr == "cf-rank: misses of all: nothing to compare, since no access counts $side, and --fail-above cannot be judged" ]] || fail "$stderr"
     done
+    printf 'addr,function,op,class\n1,f,store,0\n' | stream hits.cf
+    run -0 --separate-stderr cf-rank -q --value misses --before hits.cf --fail-above 50 hits.cf
+    run -0 --separate-stderr cf-rank -q --value loads --before hits.cf --fail-above 50 hits.cf
     # standard input may be either
     same <(cf-rank -q --before old.cf now.cf) <(cf-rank -q --before old.cf <now.cf)
     same <(cf-rank -q --before old.cf now.cf) <(cf-rank -q --before - now.cf <old.cf)

@@ -165,6 +165,7 @@ struct cf_ranking {
     struct cf_partial *partial; /* partial results are taken and made; NULL: not by this program */
     int lenient; /* frames without a column of the key count as the key without a name */
 
+    int counted;      /* an access came whose operation counts */
     unsigned lacking; /* frames of accesses lacked what the sums need: 1, with a class 2 too */
     uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
     uint64_t seen;    /* largest time of an access so far */

@@ -25,11 +25,25 @@ void cf_ranking_lacks(struct cf_ranking *k, unsigned lacking)
     k->lacking = k->lacking ? k->lacking : lacking;
 }
 
+/* Whether an access counts, for some value; loads count for stores, too, of which there are none. */
+static void note_counted(struct cf_ranking *k, const struct cf_frame *f)
+{
+    const uint8_t *op = cf_u8(f, CF_OP);
+    const struct cf_sums *s = k->sums;
+
+    for (uint32_t i = 0; !k->counted && i < f->rows; i++) {
+        k->counted = !op || s->op[op[i]];
+        for (unsigned v = 0; op && v < s->count; v++)
+            k->counted |= s->list[v].op[op[i]];
+    }
+}
+
 void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
 {
     cf_ranking_note(k, f);
     if (f->table != CF_ACCESS)
         return;
+    note_counted(k, f);
     if (cf_sums_find(k->sums, f) == 0)
         cf_ranking_add(k, f);
     else

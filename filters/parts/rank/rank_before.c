@@ -84,7 +84,7 @@ static void print_change(const struct rank *k, const struct moved *moved, const 
     cf_csv_end(stdout);
 }
 
-/* The sum of all keys; NAN: the ratio of no access. */
+/* The sum of all keys; NAN: of no access, or its ratio. */
 static double total(const struct rank *k, const struct cf_ranked *r)
 {
     uint64_t sum[CF_MOST_SUMS] = {0};
@@ -93,7 +93,7 @@ static double total(const struct rank *k, const struct cf_ranked *r)
     for (size_t i = 0; i < r->count; i++)
         for (unsigned v = 0; v < k->sums.count; v++)
             sum[v] += r->item[i].sum[v];
-    return value_of(k, &all, k->o.sort);
+    return k->c.counted ? value_of(k, &all, k->o.sort) : NAN;
 }
 
 /* What all of them did, and whether it is too much, or cannot be judged. */
