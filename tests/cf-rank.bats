@@ -483,6 +483,16 @@ strings() {
     [[ ${lines[1]} == a.c,1,2,0,* && $stderr == *"cf-annotate$said"* ]] || fail "$output$stderr"
 }
 
+@test "pages of mappings without a name are told apart by their numbers" {
+    printf 'addr,region,page\n1,,1\n2,,1\n3,,2\n4,a,2\n' | stream in.cf
+    run -0 cf-rank -q --by page --html pages.html in.cf
+    has '1,,1,2,'
+    has '2,,2,1,'
+    run -0 cat pages.html
+    has '[unknown], page 1'
+    has '[unknown], page 2'
+}
+
 @test "a key without a name is [unknown] for people, and empty in CSV" {
     printf 'time,op,addr,function\n1,load,1,\n' >c.csv
     stream c.cf c.csv

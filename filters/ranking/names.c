@@ -21,13 +21,16 @@ static void print_name(FILE *out, const struct cf_ranking *k, enum cf_rank_by by
     const char *code = by == CF_RANK_OP      ? cf_op_name((unsigned)i->a)
                        : by == CF_RANK_CLASS ? cf_class_name((unsigned)i->a)
                                              : NULL;
+    static const char unknown[] = "[unknown]";
+    const char *site;
 
     switch (by) {
     case CF_RANK_PAGE:
-        fprintf(out, "%s, page %" PRIu64, i->text, i->b);
+        fprintf(out, "%s, page %" PRIu64, *i->text ? i->text : unknown, i->b);
         break;
     case CF_RANK_OBJECT:
-        fprintf(out, "%s, object %" PRIu64, d ? cf_reader_text(k->reader, d->site) : "", i->b);
+        site = d ? cf_reader_text(k->reader, d->site) : "";
+        fprintf(out, "%s, object %" PRIu64, *site ? site : unknown, i->b);
         break;
     case CF_RANK_THREAD:
         fprintf(out, "%s (%" PRIu64 ", %" PRIu64 ")", cf_rank_task(k, by, i), i->a, i->b);
@@ -44,7 +47,7 @@ static void print_name(FILE *out, const struct cf_ranking *k, enum cf_rank_by by
         break;
     default:
         if (code || i->text)
-            fputs(code ? code : *i->text ? i->text : "[unknown]", out);
+            fputs(code ? code : *i->text ? i->text : unknown, out);
         else
             fprintf(out, "%" PRIu64, i->a);
     }
