@@ -397,6 +397,11 @@ END
     page -m "$M" slice.cf
     equal instructions 99991 # the last access at 399998, the first at 300007
     equal process_list.0.instructions 99991
+    # nor do they go on to the end of the recording, up to which cf-select leaves the other tables
+    cf-select --time 300000-400000 -o slice.cf "$ROOT/samples/sort.cf"
+    page -m "$M" slice.cf
+    equal instructions 99991
+    equal process_list.0.instructions 99991
     # of several processes: what ran before it is none of it
     printf 'time,pid,tid,op,addr\n' >a.csv
     awk 'BEGIN { for (i = 0; i < 1000; i++) print i "," (i < 600 ? "7,7" : "8,8") ",load," i * 64 }' >>a.csv
@@ -408,6 +413,11 @@ END
     page -m "$M" --cores 1 <(cf-cat --slice 500-699 a.cf)
     equal instructions 199
     grep '^process_list.*instructions' page.txt | same - <(printf 'process_list.%s\n' '0.instructions 100' '1.instructions 99')
+    printf '800,9,9,0,0\n' >>turns.csv
+    stream a.cf --clock instructions --with switch=turns.csv a.csv
+    run -0 cf-cat --info <(cf-select --time 500-699 a.cf)
+    has "pid: 7, name: \"\", accesses: 100, instructions: 100}"
+    has "pid: 8, name: \"\", accesses: 100, instructions: 99}"
 }
 
 @test "recordings that were merged: instructions of each, and of all" {

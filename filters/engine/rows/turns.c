@@ -19,8 +19,10 @@ int cf_turns_begin(struct cf_turns_sum *t)
 {
     t->turns = 0;
     t->total = 0;
-    t->cut = t->accessed = 0;
-    t->earlies = 0;
+    t->cut = 0;
+    t->first = UINT64_MAX;
+    t->last = 0;
+    t->endeds = 0;
     cf_counts_free(t->thread);
     cf_counts_free(t->cpu);
     t->thread = cf_counts_new();
@@ -35,7 +37,7 @@ void cf_turns_free(struct cf_turns_sum *t)
     cf_counts_free(t->cpu);
     cf_counts_free(t->ran);
     free(t->turn);
-    free(t->early);
+    free(t->ended);
     *t = (struct cf_turns_sum){0};
 }
 
@@ -66,31 +68,32 @@ static int end(struct cf_turns_sum *t, struct cf_turn *turn, uint64_t time)
     if (!turn->lasts)
         return 0;
     turn->lasts = 0;
-    if (!t->cut || t->accessed)
+    if (!t->cut)
         return ran(t, turn->pid, turn->since, time);
-    if (cf_array_room(&t->early, &t->early_room, t->earlies + 1, sizeof(*turn)) != 0)
+    if (cf_array_room(&t->ended, &t->ended_room, t->endeds + 1, sizeof(*turn)) != 0)
         return -1;
-    t->early[t->earlies] = *turn;
-    t->early[t->earlies++].access = time;
+    t->ended[t->endeds] = *turn;
+    t->ended[t->endeds++].access = time;
     return 0;
 }
 
-/* A part of a recording begins: what lasts then began there. */
-static int cut(struct cf_turns_sum *t, uint64_t first)
+/* Of a part of a recording: the turns that ended by its last access so far, and at its end `all`,
+   from its first access to its last one. */
+static int within(struct cf_turns_sum *t, int all)
 {
-    for (size_t i = 0; i < t->turns; i++) {
-        struct cf_turn *turn = &t->turn[i];
-        const uint64_t before = first > turn->since ? first - turn->since : 0;
+    size_t left = 0;
 
-        turn->since += before;
-        turn->count += before;
-    }
-    for (size_t i = 0; i < t->earlies; i++) {
-        const struct cf_turn *e = &t->early[i];
+    for (size_t i = 0; i < t->endeds; i++) {
+        const struct cf_turn *e = &t->ended[i];
+        const int later = e->access > t->last;
 
-        if (ran(t, e->pid, e->since > first ? e->since : first, e->access) != 0)
+        if (later && !all)
+            t->ended[left++] = *e;
+        else if (ran(t, e->pid, e->since > t->first ? e->since : t->first,
+                     later ? t->last : e->access) != 0)
             return -1;
     }
+    t->endeds = left;
     return 0;
 }
 
@@ -174,9 +177,10 @@ int cf_turns_frame(struct cf_turns_sum *t, const struct cf_frame *f)
         return switches(t, f);
     if (f->table != CF_ACCESS || !f->rows)
         return 0;
-    if (t->cut && !t->accessed && cut(t, f->first) != 0)
+    t->first = f->first < t->first ? f->first : t->first;
+    t->last = f->last > t->last ? f->last : t->last;
+    if (within(t, 0) != 0)
         return -1;
-    t->accessed = 1;
     if (cf_turns_side_by_side(t))
         accesses(t, f);
     else /* of who runs on the one processor */
@@ -190,5 +194,5 @@ int cf_turns_end(struct cf_turns_sum *t, uint64_t time)
     for (size_t i = 0; i < t->turns; i++)
         if (end(t, &t->turn[i], cf_turns_side_by_side(t) ? t->turn[i].access : time) != 0)
             return -1;
-    return 0;
+    return within(t, 1);
 }

@@ -3,11 +3,12 @@
  * turns.h - for how long each process ran, by table switch: a turn ends where another begins on the
  * same processor, or the same thread's next one. The one that still lasts at the end of a segment
  * lasts until then; where there are several processors, each ends with its thread's last access, as
- * the segment's end is that of one of them. What ran before a part of a recording is none of it.
+ * the segment's end is that of one of them. What ran before the first access of a part of a
+ * recording, or after its last one, is none of it.
  *
  * Of accesses nothing is decoded on one processor, else time, pid and tid, where these change in a
  * frame. Memory: 130 to 260 bytes a thread, 43 to 85 a processor and a process;
- * of a part 48 bytes for each turn before its first access.
+ * of a part 48 bytes for each turn that came ahead of its accesses.
  */
 #ifndef CF_TURNS_H
 #define CF_TURNS_H
@@ -22,10 +23,10 @@ struct cf_turns_sum {
     /* of this segment: */
     uint64_t total; /* of what ran */
     int cut;        /* for the caller to set: it is a part of a recording, so that turns count from
-                       the first access on */
-    int accessed;
-    struct cf_turn *early; /* that came before its first access, ended at `access` */
-    size_t earlies, early_room;
+                       the first access to the last */
+    uint64_t first, last;  /* access so far */
+    struct cf_turn *ended; /* of a part: turns that came ahead of its accesses, ended at `access` */
+    size_t endeds, ended_room;
     struct cf_turn *turn;
     size_t turns, room;
     struct cf_counts *thread, *cpu; /* its turn + 1 by (pid, tid), the last turn + 1 by (0, cpu) */

@@ -194,7 +194,8 @@ void page_look_through(struct page *p, char *const *file)
         }
         if (f->table == CF_ACCESS && f->rows)
             accesses(&l, f);
-        l.last = f->last > l.last ? f->last : l.last;
+        if (f->table == CF_ACCESS || !l.turns.cut)
+            l.last = f->last > l.last ? f->last : l.last;
         cf_must(p->tool, cf_turns_frame(&l.turns, f));
         if (f->table == CF_SWITCH)
             switches(&l, f);
