@@ -1302,7 +1302,7 @@ END
     damaged '|row 9 0 0 0' ''                            # no end
     damaged 'row 9 0 0 0' 'row 9 0 0 0|row 3 8 0 0'      # and something behind it
     damaged 'row 9 0 0 0' 'row 10 0 0 0'                 # no such entry
-    damaged 'row 9 0 0 0' 'sums 1 0 0 3'                 # of parts of the sets
+    damaged 'row 9 0 0 0' 'sums 1 0 0 3' "without column 'key3'" # of parts of the sets
     damaged 'segment 1' 'segment 2'
     damaged 'segment 1' 'segment 0'
     damaged 'segment 1|' 'segment 1|sets 1 1|segment 0|' 'which came already'
