@@ -73,6 +73,7 @@ MODELS := $(if $(LAUNCH),$(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -
 $(if $(filter host,$(MODELS)),$(error machine 'host' is another on each host: write a description, and give its file))
 export BATCH_GIVEN := $(subst $(newline), ,$(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$($v))))
 export BATCH_FILES := $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call named,$($v)))
+export BATCH_BIN := $(if $(filter command,$(firstword $(origin BIN))),$(BIN))
 # how a worker is started on another machine; to its make a dollar sign is one of two
 export BATCH_WORKER = cd $(call quoted,$(CURDIR)) && exec make -s --no-print-directory -f $(SCRIPTS)batch.mk \
     $(foreach v,$(filter-out LAUNCH NAME,$(GIVEN)),$(call quoted,$v=$(subst $$,$$$$,$($v)))) LAUNCH=

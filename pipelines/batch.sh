@@ -48,8 +48,10 @@ recipe_make() { # NAME LIST TARGET [OPTION...]
 # key: what results are made by, but for the trace
 key() {
     local hash version f files=()
-    if ! version=$(cf-cat --version 2>/dev/null | head -n 1); then
-        say "no cf-cat on $(uname -n), neither in BIN nor in PATH"
+    # those of PATH are none in place of the BIN that is given
+    if ! version=$("${BATCH_BIN:+$BATCH_BIN/}cf-cat" --version 2>/dev/null | head -n 1); then
+        f=${BATCH_BIN:+" in BIN, which is '$BATCH_BIN'"}
+        say "no cf-cat on $(uname -n)${f:-, neither in BIN nor in PATH}: build it there by 'make', or give the folder that has it as BIN"
         exit 3
     fi
     need xxhsum xxhash

@@ -881,9 +881,11 @@ END
     run -2 batch LAUNCH=parallel HOSTS="one idle"
     has "host idle does not answer"
     [[ $output != *"host one does not"* ]]
-    # the programs are gone
-    PATH=/usr/bin:/bin run -2 batch LAUNCH=parallel HOSTS="one" BIN="$T/none"
-    has "no cf-cat on"
+    # the programs are gone; others in PATH are not those that were given
+    run -2 batch LAUNCH=parallel HOSTS="one" BIN="$T/none"
+    has "no cf-cat on $(uname -n) in BIN, which is '$T/none': "
+    PATH=/usr/bin:/bin run -2 make -s --no-print-directory -f "$ROOT/pipelines/batch.mk" B=none TRACES="$TRACES" OUT=none
+    has "no cf-cat on $(uname -n), neither in BIN nor in PATH: build it there by 'make'"
     [[ -z $(find out -name '*.csv') ]]
     # another recipe than the batch began by
     cp "$PAGES" pages.mk
@@ -930,7 +932,7 @@ END
     rm -r out/sort-0
     mv programs gone
     PATH=/usr/bin:/bin run -2 out/.batch/run one NAME=sort-0
-    has "sort-0: no cf-cat on $(uname -n), neither in BIN nor in PATH"
+    has "sort-0: no cf-cat on $(uname -n) in BIN, which is '$T/programs': build it there by 'make'"
     run -2 batch BIN="$T/programs" status
     has "failed	sort-0	no cf-cat on $(uname -n)"
     # none but one of them

@@ -283,6 +283,26 @@ picture() {
     picture "$T/out/é-1,@+_/curve.png"
 }
 
+@test "no programs, neither in BIN nor in PATH, or none in the BIN that is given: one message says what is missing" {
+    local p path=/usr/bin:/bin
+    [[ ! -e /usr/bin/cf-cat && ! -e /bin/cf-cat ]] || skip "programs are installed"
+    none() { PATH=$path run -2 make -f "$ROOT/pipelines/$p.mk" TRACES="$D/traces" B=build "$@"; }
+    for p in explore recipe-bbprof recipe-cacheperf bbprof cacheperf cacheflow modeling demo; do
+        none
+        has "no cf-cat in BIN, which is 'build/bin/', nor in PATH: cacheflow's programs are missing: build them by 'make', or give"
+        has_not "command not found"
+        [[ ! -e build ]] || fail "$(find build)"
+    done
+    # what is given and wrong gives way to none that happen to be in PATH
+    p=explore path=$B/bin:$path
+    none BIN=none
+    has "no cf-cat in BIN, which is 'none': cacheflow's programs are missing"
+    # nothing is made of them here
+    p=demo path=/usr/bin:/bin
+    PATH=$path run -0 make -n -f "$ROOT/pipelines/demo.mk" B=build
+    PATH=$path run -0 make -f "$ROOT/pipelines/explore.mk" B=build TRACES="$D/traces" clean
+}
+
 @test "demo.mk: another PROGRAM, or one that was built anew, is recorded in place of the last; a picture that is gone is drawn" {
     need valgrind 'records the programs'
     demo() { make -s -f "$ROOT/pipelines/demo.mk" B=build PROGRAM="./mine '$1'" >shown; }
