@@ -44,7 +44,7 @@ MANIFEST ?=
 
 RECIPE_FILE := $(firstword $(wildcard $(if $(word 2,$(RECIPE)),,$(if $(filter %.mk,$(RECIPE)),$(RECIPE),$(SCRIPTS)recipe-$(RECIPE).mk $(SCRIPTS)$(RECIPE).mk))))
 $(if $(and $(TRACES),$(OUT)),,$(error give TRACES, a folder of traces, and OUT, a folder for results))
-$(if $(filter %.cf,$(TRACES)),$(error TRACES is a folder: of one trace, make -f the recipe))
+$(if $(wildcard $(TRACES)/.),,$(if $(filter %.cf,$(TRACES)),$(error TRACES is a folder: of one trace, make -f the recipe)))
 $(if $(RECIPE_FILE),,$(error no recipe '$(RECIPE)': it is explore, cacheperf, bbprof, or a file whose name ends in .mk))
 $(if $(shell grep -lE '^include .*stored\.mk$$' '$(RECIPE_FILE)'),,$(error '$(RECIPE_FILE)' is no recipe for stored traces: stored.mk says what one is))
 # What is whole is known by more than times of files, and by commands that end well.

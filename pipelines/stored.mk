@@ -38,8 +38,10 @@ PICTURES ?= 1
 
 include $(dir $(lastword $(MAKEFILE_LIST)))names.mk
 
-FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
-NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))
+# A folder may have the name of a trace.
+ONE    := $(if $(wildcard $(TRACES)/.),,$(filter %.cf,$(TRACES)))
+FOLDER := $(if $(ONE),$(patsubst %/,%,$(dir $(ONE))),$(TRACES))
+NAMES  := $(basename $(notdir $(filter %.cf,$(or $(ONE),$(sort $(wildcard $(TRACES)/*.cf))))))
 $(if $(NAMES),,$(error no traces (*.cf) in '$(TRACES)' $(shell ls -- $(call quoted,$(TRACES)) 2>&1 >/dev/null)))
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one. The
@@ -102,13 +104,14 @@ clean: tidy
 .PHONY: all files machines results tidy clean
 
 ifeq ($(LIST),)
-$(if $(or $(filter clean tidy,$(MAKECMDGOALS)),$(filter-out %.cf,$(TRACES)),$(wildcard $(TRACES))),,$(error no trace '$(TRACES)'))
+NOFILE := $(if $(filter clean tidy,$(MAKECMDGOALS)),,$(shell for f in $(or $(ONE),$(FOLDER)/*.cf); do [ -f $$f ] || { echo $$f; exit; }; done))
+$(if $(NOFILE),$(error no trace '$(NOFILE)': no regular file is there))
 include $(SCRIPTS)settings.mk
 ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 # One with the name of another, or put in its place, may be older than the results of that, which make
 # would keep. OUT/.traces/NAME has the bytes and the time of the one that results were made of last.
 UNLIKE := $(shell shopt -s nullglob; $(if $(settings_dry),,mkdir -p $(OUT)/.traces;) \
-	(CDPATH= cd $(FOLDER) && printf '%s\0' $(if $(filter %.cf,$(TRACES)),$(NAMES).cf,*.cf) | LC_ALL=C xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
+	(CDPATH= cd $(FOLDER) && printf '%s\0' $(if $(ONE),$(NAMES).cf,*.cf) | LC_ALL=C xargs -0 stat -L -c '%n %s,%.9Y' -- 2>/dev/null) | \
 	while read -r f now; do n=$${f%.cf}; was=; [ ! -e $(OUT)/.traces/$$n ] || read -r was <$(OUT)/.traces/$$n; \
 	    if [ "$$now" != "$$was" ]; then \
 	        for r in $(OUT)/$$n/*; do [ $(FOLDER)/$$f -nt $$r ] || { echo $(FOLDER)/$$f; exit; }; done; \

@@ -226,6 +226,16 @@ few() {
     [[ -s out/$'n\xff\xc3\xa9/curve.csv' ]]
 }
 
+@test "a folder that has the name of a trace is a folder" {
+    few 1
+    mv few d.cf
+    TRACES=$T/d.cf run -0 batch
+    is "1 whole"
+    TRACES=$T/d.cf run -0 batch status
+    has "1 whole"
+    cmp out/sort-0/curve.csv "$D/plain/sort-0/curve.csv"
+}
+
 @test "a trace that is a link: the file behind it counts; one that is no file is refused" {
     mkdir links
     cp "$D/traces/sort-0.cf" kept.cf

@@ -246,6 +246,13 @@ picture() {
     find out -type f -printf '%f\n' | sort -u | same - <(echo kept)
 }
 
+@test "a folder that has the name of a trace is a folder" {
+    mkdir d.cf
+    ln "$D/traces/cc1.cf" d.cf/a.cf
+    run -0 explore PICTURES=0 TRACES="$T/d.cf" TABLES=classes.csv
+    [[ -s out/a/classes.csv ]]
+}
+
 @test "no traces: a message" {
     mkdir none
     run ! explore TRACES="$T/none"
@@ -256,6 +263,17 @@ picture() {
     has "no trace '$T/nowhere.cf'"
     [[ ! -e out ]] || fail "$(find out)"
     run -0 explore TRACES="$T/nowhere.cf" clean
+    # nor is a link to none or a folder one, nor a pipe, for whose bytes each program would wait
+    local kind
+    for kind in "ln -s nowhere" mkdir mkfifo; do
+        rm -rf odd
+        mkdir odd
+        cp "$D/traces/cc1.cf" odd
+        $kind odd/gone.cf
+        run -2 explore TRACES="$T/odd"
+        has "no trace '$T/odd/gone.cf': no regular file is there"
+    done
+    [[ ! -e out ]] || fail "$(find out)"
 }
 
 @test "names that the shell or make would take apart are refused, and nothing of them runs" {
