@@ -14,8 +14,14 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # By it, cd goes elsewhere and says where; $(shell) has it nevertheless.
 unexport CDPATH
 
+# What the shell below would not see: to it, $(shell) passes no newline.
+define newline
+
+
+endef
 $(foreach v,TRACES OUT BIN,$(if $(filter command environment,$(firstword $(origin $v))),$(if $(findstring $$,$(value $v)),\
-    $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))))
+    $(error $v='$(value $v)' has a dollar sign, which is make's own: rename it or link to it))$(if $(findstring $(newline),$(value $v)),\
+    $(error $v='$(subst $(newline), ,$(value $v))' has a newline: rename it or link to it))))
 
 $(if $(strip $(OUT)),,$(error OUT is empty, which would be the root of all folders: give one))
 

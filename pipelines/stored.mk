@@ -64,12 +64,8 @@ $(OUT)/%.png: $(OUT)/%.csv
 	    { [ -e $@ ] || { echo "no picture came with $<: its rule wants \$$(call png,TITLE) and \$$(to)" >&2; false; }; }; }
 
 # For batch.mk: `files` prints what the recipe includes and what files its variables name, `machines` whose caches it takes, `results` says nothing, but in file LIST what it has made; `tidy` removes what a killed run has left half made, `clean` all that the recipe makes.
-# Of trace n these files. And what ends a command: the names of all traces are too many for one.
+# Of trace n these files.
 made = $(addprefix $(OUT)/$n/,$(1))
-define newline
-
-
-endef
 # Said before anything is made: such a result would be overwritten.
 taken   = $(if $(LIST),$(firstword $(filter log log/% .batch/%,$(RESULTS:./%=%))))
 refused = $(if $(taken),$(error $(SELF) has '$(taken)' in RESULTS, where batch.mk keeps what programs say: name it otherwise))
@@ -93,6 +89,7 @@ machines:
 # A machine that went down may have kept a new name and lost the bytes. The programs that were killed have
 # names of their own for what they had begun.
 begun = $(RESULTS:=.tmp) $(patsubst %.csv,%.tmp.png,$(filter %.csv,$(RESULTS)))
+# A newline ends a command: the names of all traces are too many for one.
 tidy:
 	$(foreach n,$(NAMES),@rm -f $(call made,$(begun) $(begun:=.[0-9]*.tmp) $(begun:=.tmp[0-9]*)) && \
 	    for f in $(call made,$(RESULTS)); do [ -s $$f ] || rm -f $$f; done$(newline))
