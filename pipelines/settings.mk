@@ -3,8 +3,9 @@
 # Results keep to the settings that they were made with. What is there is not made again, so that with
 # other settings a folder would hold results of both: it is refused. A makefile includes this at its
 # end, where all that it sets with ?= is known. Settings are these variables, wherever their values
-# come from, the others of the command line, CC of the environment, and the command lines of programs; not those that say
-# where things are or how they are shown, nor PICTURES: one that is missing is drawn later. Values are
+# come from, the others of the command line, CC of the environment, the command lines of programs, and
+# the version of ours; not those that say where things are or how they are shown, nor PICTURES: one that
+# is missing is drawn later. Values are
 # compared as they are written, since to expand them would run what is in them; and with each file that
 # is named so, outside of OUT, a checksum of what is in it: not one that a variable or $(...) names.
 #
@@ -28,7 +29,8 @@ settings_files := $(foreach f,$(shell for v in $(foreach v,$(settings_names),'$(
 	done | sort -u | while read -r f; do if [ -f "$$f" ]; then \
 	    cksum <"$$f" | while read -r sum _; do printf '%s (checksum %s)\n' "$$f" $$sum | sed 's/~/~t/g; s/%/~p/g; s/ /~_/g'; done; \
 	fi; done),$(if $(filter $(abspath $(OUT))/%,$(abspath $f)),,$f))
-settings_now   := with: $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) $(settings_files)
+settings_by    := $(shell PATH=$(call quoted,$(PATH)) cf-cat --version 2>/dev/null)
+settings_now   := with: $(call settings_word,$(settings_by)) $(foreach v,$(settings_names),$(call settings_word,$v=$(value $v))) $(settings_files)
 settings_dry   := $(strip $(foreach f,n q t,$(findstring $f,$(firstword -$(MAKEFLAGS)))))
 settings_then  := $(file <$(OUT)/.settings)
 # settings_only A B: what A has and B has not

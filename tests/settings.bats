@@ -89,6 +89,18 @@ keeps() {
     keeps leon4 fits.elf FORMSARGS=--post FORMSARGS=--lock LEON='touch $@ #'
 }
 
+@test "results of programs of another version are refused, as those of other settings are" {
+    mkdir bin
+    for v in 1 2; do
+        printf '#!/bin/sh\necho "cf-cat (cacheflow) %s"\n' $v >bin/cf-cat
+        chmod +x bin/cf-cat
+        BIN=$T/bin IN=out$v run -0 pipeline cacheflow script.sql ROWS=5
+        BIN=$T/bin IN=out$v run -0 pipeline cacheflow script.sql ROWS=5
+    done
+    BIN=$T/bin IN=out1 run -2 pipeline cacheflow script.sql ROWS=5
+    has "was made with cf-cat (cacheflow) 1, and now is given cf-cat (cacheflow) 2: give another OUT, or remove it"
+}
+
 @test "a folder whose name the shell or make would take apart is refused by each" {
     for name in explore cacheflow cacheperf bbprof modeling leon4 demo; do
         IN="b l" run -2 pipeline $name none -n
