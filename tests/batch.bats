@@ -24,7 +24,7 @@ BY      ?= page
 END
     mkdir hold
     # what all others are compared with: the recipe, without batch.mk
-    make -s -I "$root/pipelines" -f pages.mk BIN="${CF_B:-$root/build}/bin" TRACES=traces OUT=plain PICTURES=0
+    make -s -I "$root/pipelines" -f pages.mk BIN="$B/bin" TRACES=traces OUT=plain PICTURES=0
 }
 
 setup() {
