@@ -744,6 +744,15 @@ through() {
     through "$command" 'cf-cat --part 1/2 t.cf | cf-select --op load | cf-select --pid 100' \
         'cf-cat --part 2/2 t.cf | cf-select --pid 100 | cf-select --op load'
     differs 'cf-select --pid 100 | cf-select --op load' 'cf-select --op load | cf-select --pid 100'
+    # names of options that are shortened, and several letters in a word
+    command='cf-rank -q --by op'
+    through "$command" "cf-cat --par 1/2 t.cf | cf-select --re '*1'" "cf-cat --par 2/2 t.cf | cf-select --re '*2'"
+    differs "cf-select --re '*2'" "cf-select --re '*1'"
+    printf 'time,addr,op,hit\n1,64,load,memory\n' | stream a.packed.cf
+    cat a.packed.cf a.packed.cf >hit.cf
+    through "$command" 'cf-cat --part 1/2 hit.cf | cf-latency -qm tegra-x1' \
+        'cf-cat --part 2/2 hit.cf | cf-latency -qm raspberry-pi-4'
+    differs 'cf-latency -qm raspberry-pi-4' 'cf-latency -qm tegra-x1'
     # columns that only one part has left, of each program that joins
     for command in 'cf-distance -q' 'cf-rank -q --by op'; do
         through "$command" 'cf-cat --columns addr,pid,op,size --part 1/2 t.cf' 'cf-cat --columns addr,op --part 2/2 t.cf'

@@ -110,15 +110,23 @@ static const struct known {
     {0, "--recording", 1, 1}, {0, "--summary", 1, 1},
 };
 
-/* A word of `n` bytes that is an option, by its letter or by its name, which may be shortened. */
+/* The place of the letter in a word of them which may take a value: the first that is no flag. */
+static size_t letter_place(const char *word, size_t n)
+{
+    return 1 + (n > 2 && word[1] == 'q' ? letter_place(word + 1, n - 1) : 0);
+}
+
+/* A word of `n` bytes that is an option, by its letter or by its name, which may be shortened to
+   three letters: fewer may be the beginning of another option, which is not known here. */
 static const struct known *known_option(const char *word, size_t n)
 {
     const size_t name = strcspn(word, "= \"\n") < n ? strcspn(word, "= \"\n") : n;
+    const char letter = word[letter_place(word, n)];
 
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (word[1] == '-'
-                ? name > 2 && name <= strlen(known[i].name) && !memcmp(word, known[i].name, name)
-                : word[1] == known[i].letter)
+                ? name > 4 && name <= strlen(known[i].name) && !memcmp(word, known[i].name, name)
+                : letter == known[i].letter)
             return &known[i];
     return NULL;
 }
@@ -154,8 +162,10 @@ static unsigned put_command(FILE *out, const char *at, size_t bytes)
         } else {
             is = known_option(option, n);
             kept = !is || is->kept;
-            takes = (is && is->flag) || memchr(at, '=', n) || (option[1] != '-' && n > 2) ? NONE
-                    : kept                                                                ? VALUE
+            takes = (is && is->flag) || memchr(at, '=', n) ||
+                            (option[1] != '-' && n > letter_place(option, n) + 1)
+                        ? NONE
+                    : kept ? VALUE
                            : LEFT_OUT;
         }
         if (kept && n)
