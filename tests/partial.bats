@@ -753,6 +753,21 @@ through() {
     through "$command" 'cf-cat --part 1/2 hit.cf | cf-latency -qm tegra-x1' \
         'cf-cat --part 2/2 hit.cf | cf-latency -qm raspberry-pi-4'
     differs 'cf-latency -qm raspberry-pi-4' 'cf-latency -qm tegra-x1'
+    # a machine that is described by other numbers, under the same name
+    machine() { # CYCLES: of memory
+        echo "{line_size: 64, levels: [{name: L1, size: 1KiB, ways: 2}], latency: {L1: 1, memory: $1}, latency_source: 'estimate: x'}" >m.yaml
+    }
+    for command in 'cf-rank -q --by op --value cost' 'cf-histogram --column cost' 'cf-heatmap -q --value cost'; do
+        machine 9
+        bash -c "set -o pipefail; cf-cat --part 1/2 hit.cf | cf-latency -q -m ./m.yaml | $command --partial >p.1.cf"
+        machine 90
+        bash -c "set -o pipefail; cf-cat --part 2/2 hit.cf | cf-latency -q -m ./m.yaml | $command --partial >p.2.cf"
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr $command p.1.cf p.2.cf
+        is ""
+        has "p.2.cf: this part states 'cost latency: L1.load=1, L1.store=1, L1.ifetch=1, memory.load=90, " "$stderr"
+        has "and not 'cost latency: L1.load=1, L1.store=1, L1.ifetch=1, memory.load=9, " "$stderr"
+    done
     # columns that only one part has left, of each program that joins
     for command in 'cf-distance -q' 'cf-rank -q --by op'; do
         through "$command" 'cf-cat --columns addr,pid,op,size --part 1/2 t.cf' 'cf-cat --columns addr,op --part 2/2 t.cf'

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "formats/together/cf_partial.h"
 
 enum {
@@ -101,6 +102,32 @@ static void check_through(struct cf_partial *p, const char *through)
         p->through = cf_tool_text(p->tool, "%s", through);
 }
 
+/* What a part states of its columns must be what those before state: of one name there may be two
+   machines. */
+static void check_facts(struct cf_partial *p, const struct cf_header *h)
+{
+    char *text = NULL;
+    size_t bytes, at = 0;
+    FILE *out = cf_need(p->tool, open_memstream(&text, &bytes));
+
+    for (unsigned i = 0; i < h->facts.count; i++) {
+        const struct cf_fact *f = &h->facts.fact[i];
+
+        if (strcmp(f->column, fact) != 0 && strcmp(f->column, "part") != 0)
+            fprintf(out, "%s %s: %s\n", f->column, f->key, f->value);
+    }
+    text = cf_need(p->tool, cf_memory_text(out, &text));
+    for (size_t i = 0; p->facts && text[i] && text[i] == p->facts[i]; i++)
+        at = text[i] == '\n' ? i + 1 : at;
+    if (p->facts && strcmp(text, p->facts) != 0)
+        refuse(p,
+               "this part states '%.*s', and not '%.*s' as those before: make all in the same way",
+               (int)strcspn(text + at, "\n"), text + at, (int)strcspn(p->facts + at, "\n"),
+               p->facts + at);
+    free(p->facts);
+    p->facts = text;
+}
+
 /* Whether a header continues the part before, where parts come in order; else it begins the next
    one. */
 static int continues(struct cf_partial *p, const struct cf_header *h, const struct cf_part *part)
@@ -141,6 +168,8 @@ static void take_partial(struct cf_partial *p, const struct cf_header *h, const 
     if (!first && part.parts != p->part.parts)
         refuse(p, "one of another number of parts than the partial results before");
     check_through(p, through ? through : "");
+    if (!p->annotates) /* else nothing was run on the parts */
+        check_facts(p, h);
     if (first)
         p->came = cf_tool_room(p->tool, part.parts, 1);
     p->input = CF_INPUT_PARTIALS;
@@ -443,5 +472,6 @@ int cf_partial_finish(struct cf_partial *p)
 void cf_partial_free(struct cf_partial *p)
 {
     free(p->options);
-    p->options = NULL;
+    free(p->facts);
+    p->options = p->facts = NULL;
 }

@@ -59,6 +59,7 @@ struct cf_partial {
     enum cf_fit fit; /* of the parts together: whether they have what the program needs, */
     unsigned lacks;  /* and, where not, of this table */
     char *through;   /* what was run on the parts, see cf_partial_through() */
+    char *facts;     /* what they state of their columns */
     struct cf_partial_batch *batch;
     uint32_t job;   /* a process of -j, from 1 */
     uint32_t parts; /* and how many there are, of which p->jobs run at a time */
