@@ -82,6 +82,15 @@ as_awk() {
     # two inputs: of the time of both
     cf-select --time 0%-100% "$D/in.packed.cf" "$D/in.packed.cf" | cf-cat --csv | wc -l >n
     [[ $(cat n) == 120001 ]]
+    # nor does a recording without rows, which has no index, matter
+    echo time,addr | stream none.packed.cf
+    cat "$D/in.packed.cf" none.packed.cf >two.cf
+    for n in two.cf "$D/in.packed.cf none.packed.cf"; do
+        # shellcheck disable=SC2086 # names of files
+        cf-select --time -10% $n | cf-cat --csv | cmp - part0.csv
+    done
+    run -0 --separate-stderr bash -c 'cf-select -q --time 10%-20% none.packed.cf | cf-cat --csv'
+    is ""
 }
 
 @test "a part of the time of what has no index is refused, and so is what is no part" {

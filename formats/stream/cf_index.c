@@ -196,6 +196,18 @@ static int is_of_part(const struct cf_reader *r, uint64_t start)
     return result;
 }
 
+/* Whether the end frame, which says that there are no rows, follows the header of the segment. */
+static int is_without_rows(const struct cf_reader *r, uint64_t start, uint64_t end)
+{
+    uint8_t head[CF_SEGMENT_HEAD];
+    uint64_t at;
+
+    if (read_at(r, head, sizeof(head), start) != 0)
+        return 0;
+    at = start + sizeof(head) + cf_pad8(cf_get32(head + 12));
+    return at < end && cfr_index_ends(r, NULL, 0, at, end);
+}
+
 /* Widens [*first, *last] by the frames of a table of the segments of a file, from its last to its
    first. 1 where there are any, 0 where there are none, -1 without an index, -2 of a part. */
 static int times_of(struct cf_reader *r, unsigned table, uint64_t *first, uint64_t *last)
@@ -213,9 +225,11 @@ static int times_of(struct cf_reader *r, unsigned table, uint64_t *first, uint64
             return -1;
         back = cf_get64(trailer);
         bytes = cf_get64(trailer + 8);
-        if (bytes < CF_TRAILER_BYTES || bytes > stop || back > bytes || !back)
+        if (bytes < CF_TRAILER_BYTES || bytes > stop || back > bytes)
             return -1;
-        if (cfr_index_of(r, stop - bytes, stop - back, stop, &back) != 0)
+        r->entries = 0;
+        if (back ? cfr_index_of(r, stop - bytes, stop - back, stop, &back) != 0
+                 : !is_without_rows(r, stop - bytes, stop))
             return -1;
         for (size_t i = 0; i < r->entries; i++) {
             const struct cf_index_entry *e = &r->entry[i];
