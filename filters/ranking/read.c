@@ -25,7 +25,7 @@ void cf_ranking_lacks(struct cf_ranking *k, unsigned lacking)
     k->lacking = k->lacking ? k->lacking : lacking;
 }
 
-/* Whether an access counts, for some value; loads count for stores, too, of which there are none. */
+/* Whether an access counts, for some value; of stores, loads are such as well. */
 static void note_counted(struct cf_ranking *k, const struct cf_frame *f)
 {
     const uint8_t *op = cf_u8(f, CF_OP);

@@ -100,9 +100,9 @@ const char *cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m,
 void cf_tool_estimated(const struct cf_tool *t, const struct cf_machine *m, const char *name,
                        unsigned count);
 
-/* Warns, unless -q is given, of what a model of its caches leaves out: a hashed index. For all calls
-   with the same `said`, which is 0 at first, once: at the first accesses, where it is known that the
-   input is of the right kind, or at the end. */
+/* Warns, unless -q is given, of what a model of its caches leaves out: a hashed index. Once for all
+   calls with the same `said`, 0 at first: at the first accesses, where it is known that the input
+   is of the right kind, or at the end. */
 void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m, int *said);
 
 /* The cores of a model of the machine: `stated` by --cores, or with 0 its CPUs, at most
