@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_path.c - paths as texts: normal forms, components, and what two have in common at their ends. */
+/* test_path.c - paths as texts: normal forms, components, what two have in common at their ends. */
 #include <string.h>
 
 #include "formats/files/cf_path.h"
