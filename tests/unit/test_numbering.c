@@ -21,7 +21,7 @@ static uint32_t upto(uint32_t n)
 /* Whether the codes of a frame number its hints as they come; how many there are, too. */
 static int right(const uint32_t *hint, const uint16_t *code, int32_t kinds)
 {
-    uint32_t of[ROWS], n = 0, k;
+    uint32_t of[ROWS] = {0}, n = 0, k;
 
     for (uint32_t i = 0; i < ROWS; i++) {
         for (k = 0; k < n && of[k] != hint[i]; k++)
