@@ -67,6 +67,8 @@ NAMED := $(shell sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(RECIPE_FI
 GIVEN := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)) \
     $(foreach v,$(NAMED),$(if $(findstring environment,$(origin $v)),$v)))
 OURS  := TRACES OUT BIN B RECIPE LAUNCH HOSTS JOBS SBATCH ARRAY WAIT MANIFEST NAME
+# where the batch is begun or asked after, not by each worker
+$(if $(filter one check,$(MAKECMDGOALS)),,$(call unheard_of,$(MAKEFILE_LIST) $(RECIPE_FILE) $(INCLUDED),the batch and its recipe have))
 # the machines that the recipe takes, as given or by its own default
 MODELS := $(if $(LAUNCH),$(shell $(MAKE) -s --no-print-directory -I $(SCRIPTS) -f $(RECIPE_FILE) TRACES=$(TRACES)/any.cf OUT=$(OUT) LIST=/dev/null \
     $(foreach v,$(filter-out $(OURS),$(GIVEN)),$(call quoted,$v=$(subst $$,$$$$,$($v)))) machines 2>/dev/null))

@@ -45,3 +45,9 @@ FOUND := $(or $(wildcard $(BIN)/cf-*),$(if $(filter command,$(firstword $(origin
 $(if $(FOUND),,$(error no cf-cat in BIN, which is '$(BIN)'$(if $(filter command,$(firstword $(origin BIN))),,, nor in PATH): \
     cacheflow's programs are missing: build them by 'make', or give the folder that has them as BIN))
 endif
+
+# unheard_of FILES,WHO HAS: says which variables of the command line none of the files has outside of comments, as where
+# one is misspelt: results would be taken for what they were to be.
+unheard = $(foreach v,$(filter-out B BIN COMMAND_% LIST OUT PICTURES STORE TRACES V,$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))),$(if \
+    $(filter 0,$(shell sed '/^[[:blank:]]*\#/d' $(1) 2>/dev/null | grep -cwF -e $(call quoted,$v))),$v))
+unheard_of = $(foreach v,$(unheard),$(warning $v='$(value $v)': $(2) no variable of this name: is it misspelt?))

@@ -434,6 +434,19 @@ END
     is "1 whole"
 }
 
+@test "a variable that neither the batch nor the recipe has, as where it is misspelt, is named, once" {
+    few 1
+    run -0 batch BYE=function LAUNC=slurm
+    has "BYE='function': the batch and its recipe have no variable of this name: is it misspelt?"
+    has "LAUNC='slurm': "
+    [[ $(grep -c misspelt <<<"$output") == 2 ]] || fail "$output"
+    # not by each worker
+    run -0 out/.batch/run one NAME=sort-0
+    has_not misspelt
+    run -0 batch BY=function HOSTS=one
+    is "1 whole"
+}
+
 @test "what a recipe includes is of it: another text makes all anew, and its variables are those of the environment" {
     few 1
     echo 'BY ?= page' >common.mk

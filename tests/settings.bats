@@ -89,6 +89,21 @@ keeps() {
     keeps leon4 fits.elf FORMSARGS=--post FORMSARGS=--lock LEON='touch $@ #'
 }
 
+@test "a variable of the command line that no makefile of the pipeline has, as where it is misspelt, is named" {
+    run -0 pipeline cacheperf real/script.sql SEED=2 SEEDS=2 V=1 "it's=x" -s
+    has "SEED='2': pipelines/cacheperf.mk has no variable of this name: is it misspelt?"
+    has "it's='x': pipelines/cacheperf.mk has no variable of this name"
+    has_not "SEEDS"
+    has_not "V="
+    # of a program there may be any, and what comments alone have is none
+    IN=other run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_mine=true REPL=1 -s
+    has "REPL='1': pipelines/cacheflow.mk has"
+    has_not COMMAND_mine
+    # the file that has it is included
+    IN=third run -0 pipeline bbprof machine/lru.yaml STORES=9
+    has_not misspelt
+}
+
 @test "results of programs of another version are refused, as those of other settings are" {
     mkdir bin
     for v in 1 2; do
