@@ -18,6 +18,7 @@
 
 TRACES   ?= samples
 MACHINES ?= raspberry-pi-4 xeon-6230 zynq-ultrascale
+$(if $(filter command,$(firstword $(origin MACHINE))),$(error MACHINE='$(MACHINE)': machines are taken here as MACHINES, the first one for rankings))
 
 include $(dir $(lastword $(MAKEFILE_LIST)))stored.mk
 

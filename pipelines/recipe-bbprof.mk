@@ -16,6 +16,7 @@
 MACHINE ?= zynq-ultrascale
 LATENCY ?=
 BEST    ?= 0
+$(if $(filter command,$(firstword $(origin MACHINES))),$(error MACHINES='$(MACHINES)': one machine is taken here, MACHINE))
 MACHINES = $(MACHINE)
 
 include $(dir $(lastword $(MAKEFILE_LIST)))stored.mk

@@ -15,6 +15,7 @@
 MACHINE ?= xeon-6230
 CORES   ?= 4
 SAMPLER ?=
+$(if $(filter command,$(firstword $(origin MACHINES))),$(error MACHINES='$(MACHINES)': one machine is taken here, MACHINE))
 MACHINES = $(MACHINE)
 
 include $(dir $(lastword $(MAKEFILE_LIST)))stored.mk

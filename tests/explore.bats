@@ -246,6 +246,17 @@ picture() {
     find out -type f -printf '%f\n' | sort -u | same - <(echo kept)
 }
 
+@test "the machine by the variable of another recipe is refused, not passed over or taken for a part of the tables" {
+    local r
+    run -2 explore TRACES="$D/traces" MACHINE=tegra-x1
+    has "MACHINE='tegra-x1': machines are taken here as MACHINES, the first one for rankings"
+    for r in bbprof cacheperf; do
+        run -2 make -s -C "$ROOT" -f "pipelines/recipe-$r.mk" BIN="$B/bin" OUT="$T/out" TRACES="$D/traces" MACHINES=tegra-x1
+        has "MACHINES='tegra-x1': one machine is taken here, MACHINE"
+    done
+    [[ ! -e out ]] || fail "$(find out)"
+}
+
 @test "a folder that has the name of a trace is a folder" {
     mkdir d.cf
     ln "$D/traces/cc1.cf" d.cf/a.cf
