@@ -5,17 +5,15 @@
  * In: any stream with accesses. Out: CSV, a row for each number of sets and ways and line size, all
  * from one simulation a line size (Hill and Smith 1989: see allassoc.h). Memory: at most 12 bytes
  * for each line of the largest cache of each number of sets, its ways a power of two from 16, and
- * 32 bytes a process; nothing grows with the stream.
+ * 32 bytes a process; nothing grows with the stream, but with --partial: see sweep_partial.c.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "filters/engine/rows/cores.h"
 #include "filters/parts/sweep/sweep.h"
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
-#include "formats/together/cf_partial.h"
 #include "formats/together/cf_processes.h"
 
 static const char usage[] =
@@ -29,7 +27,7 @@ static const char usage[] =
     "      --sets A-B|LIST   numbers of sets: powers of two in a range, or any listed  [1-16M]\n"
     "      --min, --max SIZE smallest and largest cache  [1K and 4M]\n"
     "      --memory SIZE     at most, for what the caches hold  [2G]\n"
-    "      --partial         is refused: what a cache holds depends on all parts before\n"
+    "      --partial         write a result that cf-sweep joins with those of other parts\n"
     "      --csv, --term, --json  the form of the output  [a table on a terminal, else CSV]\n"
     "      --picture FILE    also a picture, .png, .svg or .pdf; - is PNG on standard\n"
     "                        output, then without CSV\n"
@@ -59,10 +57,11 @@ static void set_sets(const struct cf_tool *t, void *options, const char *option,
         cf_parse_rising(t, &o->sets, option, text);
 }
 
-static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
+static void parse(struct sweep *s, int argc, char **argv)
 {
     static uint64_t line_size[] = {64}, ways[] = {1, 2, 4, 8, 16};
-    static char why[] = "what a cache holds depends on all parts before: see the manual";
+    struct options *const o = &s->o;
+    struct cf_tool *const t = &s->tool;
     const struct cf_option table[] = {
         {"for", 0, CF_WORD(&o->what, "data fetches unified", CF_RUNS_DATA)},
         {"line-size", 0, CF_CALL(cf_parse_rising, &o->line_size)},
@@ -71,7 +70,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"min", 0, CF_SIZE_OF(&o->least)},
         {"max", 0, CF_SIZE_OF(&o->most)},
         {"memory", 0, CF_SIZE_OF(&o->memory)},
-        {"partial", 0, CF_CALL(cf_partial_refuse, why), .may_lack = 1},
+        CF_PARTIAL_OPTION(&s->partial),
         CF_PICTURE_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
@@ -89,6 +88,9 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                           .output.sheet = {.width = 900, .height = 540}};
     cf_options_read(t, argc, argv, table);
     cf_output_check(t, &o->output);
+    if (s->partial.asked && (o->output.picture || o->output.html))
+        cf_die(t, CF_EXIT_USAGE, "--partial does not go with --%s",
+               o->output.picture ? "picture" : "html");
     for (unsigned i = 0; i < o->line_size.count; i++)
         if (!cf_is_power_of_two(o->line_size.value[i]))
             cf_die(t, CF_EXIT_USAGE, "--line-size '%llu': must be a power of two",
@@ -134,8 +136,8 @@ static int begin(const struct cf_tool *t, struct options *o, struct size *s, uin
     return 1;
 }
 
-static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, uint32_t to,
-                     uint64_t space)
+static void simulate(struct sweep *w, struct size *s, const struct cf_frame *f, uint32_t from,
+                     uint32_t to, uint64_t space)
 {
     const uint8_t *op = cf_u8(f, CF_OP);
     int flushes = op && memchr(op + from, CF_FLUSH, to - from);
@@ -147,12 +149,14 @@ static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, ui
         if (flushes)
             s->flushes += cf_runs_drop_flushes(r);
         cf_allassoc_run(s->all, r->line, r->count);
+        sweep_use(w, s, space);
+        s->references = r->references - s->flushes;
     }
 }
 
-static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsigned count)
+static void run(struct sweep *w, struct cf_reader *r)
 {
-    struct cf_cores *cores = cf_need(t, cf_cores_new(1));
+    struct cf_tool *const t = &w->tool;
     struct cf_frame *f;
     unsigned pids = 0;
 
@@ -160,70 +164,89 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
     cf_reader_refuse_samples(r);
     while (cf_tool_next(t, r, &f) > 0) {
+        if (cf_partial_frame(&w->partial, f)) {
+            sweep_merge(w, f);
+            continue;
+        }
         cf_pids_check(&pids, t, f);
+        const uint32_t *const pid = cf_u32(f, CF_PID);
+
         for (uint32_t from = 0, to; f->table == CF_ACCESS && from < f->rows; from = to) {
             uint64_t space;
             uint32_t core;
 
-            to = cf_cores_piece(cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
+            to = cf_cores_piece(w->cores, NULL, pid, NULL, from, f->rows, &core, &space);
             cf_must(t, to == 0);
-            for (unsigned i = 0; i < count; i++)
-                simulate(&size[i], f, from, to, space);
+            if (w->partial.asked)
+                sweep_process(w, pid ? pid + from : NULL, space);
+            for (unsigned i = 0; i < w->o.line_size.count; i++)
+                simulate(w, &w->size[i], f, from, to, space);
         }
     }
-    cf_cores_free(cores);
+    cf_partial_end(&w->partial);
 }
 
 static void print(const struct options *o, const struct size *s)
 {
-    uint64_t references = s->count ? s->runs->references - s->flushes : 0;
-
     for (unsigned w = 0; w < o->ways.count; w++)
         for (unsigned i = 0; i < s->count; i++) {
             const uint64_t sets = s->sets[i], ways = o->ways.value[w];
-            const uint64_t misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
+            const uint64_t misses = sweep_misses(o, s, i, w);
 
             if (sweep_wants(o, s->line * sets * ways))
                 cf_csv_print(stdout,
                              "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                              ",%.9f\n",
-                             sets, ways, sets * ways * s->line, s->line, references, misses,
-                             (double)misses / (double)references);
+                             sets, ways, sets * ways * s->line, s->line, s->references, misses,
+                             (double)misses / (double)s->references);
         }
+}
+
+static void print_all(const struct sweep *w)
+{
+    if (w->o.output.picture || w->o.output.html)
+        sweep_draw(&w->tool, &w->o, w->size);
+    if (cf_output_stdout(&w->tool, &w->o.output) == CF_STDOUT_PICTURE)
+        return;
+    cf_rows_begin(&w->tool);
+    printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
+    for (unsigned i = 0; i < w->o.line_size.count; i++)
+        print(&w->o, &w->size[i]);
 }
 
 int main(int argc, char **argv)
 {
-    struct cf_tool t;
-    struct options o;
+    static struct sweep w;
+    struct options *const o = &w.o;
     struct cf_reader *r;
-    struct size *size;
     int any = 0;
 
-    cf_tool_init(&t, argc, argv, "cf-sweep", usage);
-    parse(&t, &o, argc, argv);
-    size = cf_tool_room(&t, o.line_size.count, sizeof(*size));
-    for (unsigned i = 0; i < o.line_size.count; i++)
-        any |= begin(&t, &o, &size[i], o.line_size.value[i]);
+    cf_tool_init(&w.tool, argc, argv, "cf-sweep", usage);
+    parse(&w, argc, argv);
+    w.size = cf_tool_room(&w.tool, o->line_size.count, sizeof(*w.size));
+    for (unsigned i = 0; i < o->line_size.count; i++)
+        any |= begin(&w.tool, o, &w.size[i], o->line_size.value[i]);
     if (!any)
-        cf_die(&t, CF_EXIT_USAGE,
+        cf_die(&w.tool, CF_EXIT_USAGE,
                "no cache of such sets, ways and line sizes has from %llu to %llu bytes",
-               (unsigned long long)o.least, (unsigned long long)o.most);
-    r = cf_tool_reader(&t, argv + optind, argc - optind);
+               (unsigned long long)o->least, (unsigned long long)o->most);
+    w.cores = cf_need(&w.tool, cf_cores_new(1));
+    sweep_partial(&w);
+    r = cf_partial_reader(&w.partial, argv + optind, argc - optind);
     cf_reader_pieces(r);
-    run(&t, r, size, o.line_size.count);
-    cf_tool_fit(&t, r);
-    if (o.output.picture || o.output.html)
-        sweep_draw(&t, &o, size);
-    if (cf_output_stdout(&t, &o.output) != CF_STDOUT_PICTURE) {
-        cf_rows_begin(&t);
-        printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
-        for (unsigned i = 0; i < o.line_size.count; i++)
-            print(&o, &size[i]);
+    run(&w, r);
+    if (w.partial.asked)
+        sweep_write(&w);
+    else
+        print_all(&w);
+    for (unsigned i = 0; i < o->line_size.count; i++) {
+        cf_runs_free(w.size[i].runs);
+        cf_allassoc_free(w.size[i].all);
     }
-    for (unsigned i = 0; i < o.line_size.count; i++) {
-        cf_runs_free(size[i].runs);
-        cf_allassoc_free(size[i].all);
-    }
-    return cf_tool_finish(&t, r, NULL);
+    cf_cores_free(w.cores);
+    sweep_partial_free(&w);
+    if (w.partial.asked)
+        return cf_partial_finish(&w.partial);
+    cf_partial_free(&w.partial);
+    return cf_tool_finish(&w.tool, r, NULL);
 }

@@ -506,9 +506,94 @@ distances() {
     has "p.1.cf: a partial result with other options" "$stderr"
 }
 
-@test "cf-sweep: there are no partial results, and why" {
-    run -2 cf-sweep --partial x.cf
-    has "--partial: what a cache holds depends on all parts before"
+# sweeps N FILE OPTION...: the parts' partial results joined, as of the whole
+sweeps() {
+    local n=$1 file=$2 status=0 joined=0
+    shift 2
+    parts $n "$file" cf-sweep -q "$@"
+    cf-sweep -q "$@" "$file" >all.csv 2>all.err || status=$?
+    cf-sweep -q "$@" $(seq -f p.%g.cf $n) >joined.csv 2>joined.err || joined=$?
+    same all.csv joined.csv || fail "$n parts: $*"
+    same all.err joined.err
+    [[ $joined -eq $status ]] || fail "status $joined of $n parts, and $status of the whole: $*"
+}
+
+@test "cf-sweep: the parts of random and real recordings, every option, byte for byte" {
+    local seed options n
+    for seed in $(few 81 "81 82 83"); do
+        make_parts t.cf $seed $((seed % 3 + 1)) 12 all
+        for options in "" "--min 64 --ways 1,2,3,32" "--for fetches --min 64" "--for unified --line-size 16,64,4096 --min 64" \
+            "--line-size 8 --sets 1,2,64 --min 8 --max 64K"; do
+            turn=$((${turn:-0} + 1))
+            for n in $((1 + turn % 3)) 7; do
+                # shellcheck disable=SC2086 # words
+                sweeps $n t.cf $options
+            done
+        done
+    done
+    [[ $(cut -d, -f6 all.csv | sort -u | wc -l) -gt 7 ]]
+    # a process at a time: its sets are the same in any numbers of them
+    printf 'time,pid,addr\n1,7,4096\n2,7,8192\n3,7,4096\n' | stream a.packed.cf
+    printf 'time,pid,addr,size\n4,8,4096,8\n5,8,8192,200\n6,8,4096,8\n' | stream b.packed.cf
+    cat a.packed.cf b.packed.cf a.packed.cf >t.cf
+    sweeps 3 t.cf --sets 1,3,5 --min 64
+    sweeps 5 t.cf
+    # a process whose first accesses take no part
+    printf 'time,pid,op,addr\n1,7,ifetch,64\n2,8,load,64\n' | stream a.packed.cf
+    printf 'time,pid,op,addr,size\n3,7,load,64,8\n4,8,load,64,8\n5,7,load,128,8\n' | stream b.packed.cf
+    cat a.packed.cf b.packed.cf >t.cf
+    sweeps 2 t.cf --min 64
+    sweeps 2 "$ROOT/samples/threads.cf"
+    sweeps 3 "$ROOT/samples/sort.cf" --sets 3,48,64 --for unified
+}
+
+@test "cf-sweep --partial: refused, what a part alone does not say, and what does not join" {
+    printf 'time,pid,addr\n1,7,4096\n2,8,4096\n3,9,64\n' | stream a.packed.cf
+    printf 'time,addr,cpu\n7,4096,1\n' | stream none.packed.cf
+    run -2 bash -c "cf-sweep --sets 3 --min 64 --partial a.packed.cf | cat >p.cf; exit \${PIPESTATUS[0]}"
+    has "--partial: several processes, and numbers of sets that are no powers of two: run it on the whole"
+    run -2 bash -c "cf-sweep --line-size 4 --partial a.packed.cf | cat >p.cf; exit \${PIPESTATUS[0]}"
+    has "--partial: more than 2 processes, which lines of 4 bytes do not allow: run it on the whole"
+    cat a.packed.cf none.packed.cf >t.cf
+    run -1 bash -c "cf-sweep --partial t.cf | cat >p.cf; exit \${PIPESTATUS[0]}"
+    has "--partial: some accesses say which process they are of, and some do not: run it on the whole"
+    run -2 cf-sweep --partial --picture x.png a.packed.cf
+    has "--partial does not go with --picture"
+    parts 2 "$ROOT/samples/threads.cf" cf-sweep
+    refuses() { # TEXT WORD...
+        run -1 --separate-stderr cf-sweep "${@:2}"
+        is ""
+        has "$1" "$stderr"
+    }
+    refuses "p.1.cf: a partial result with other options" --ways 2 p.1.cf p.2.cf
+    refuses "p.1.cf: a partial result with other options" --line-size 32 p.1.cf p.2.cf
+    refuses "part 2 of 2 is missing" p.1.cf
+    refuses "p.2.cf: part" p.2.cf p.1.cf
+    refuses "p.1.cf: part 1 of 2, which came already" p.1.cf p.1.cf
+}
+
+@test "cf-sweep: refused, rows of a partial result that no program writes" {
+    local good='segment 1|row 1 7 0 0|row 4 0 0 64|row 4 64 0 64|row 5 0 0 64|row 5 64 0 64|row 6 0 0 0'
+    made() { tr '|' '\n' <<<"$1" | make_partial cf-sweep 'for data; ways 1 2; line-size 64 sets 1 2' >made.cf; }
+    sweep() { cf-sweep -q --ways 1,2 --sets 1,2 --min 64 made.cf; }
+    made "$good"
+    run -0 sweep
+    is $'sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n'"$(printf '%s,64,0,2,\n' 1,1,64 2,1,128 1,2,128 2,2,256)"
+    damaged() { # FROM TO: the good one with another text
+        [[ $good == *"$1"* ]]
+        made "${good/"$1"/"$2"}"
+        run -1 --separate-stderr sweep
+        has "made.cf: a partial result with rows that no program writes: damaged" "$stderr"
+        is ""
+    }
+    damaged 'row 1 7 0 0|' 'row 1 7 0 0|row 4 0 1 64|'    # another process
+    damaged 'row 1 7 0 0|' 'row 1 4294967296 0 0|'        # a pid of more than 32 bits
+    damaged 'row 4 0 0 64' 'row 4 0 0 32'                 # another line size
+    damaged 'row 5 0 0 64' 'row 5 0 99999999999 64'       # another process at the end
+    damaged 'row 6 0 0 0' 'row 7 0 0 0'                   # no such entry
+    damaged 'row 6 0 0 0' 'row 0 0 0 0'
+    damaged '|row 6 0 0 0' ''                             # no end
+    damaged 'row 6 0 0 0' 'row 6 0 0 0|row 1 8 0 0'       # a row behind it
 }
 
 @test "what is printed may differ from what the partial results were made with" {
@@ -804,7 +889,7 @@ through() {
     parts 1 t.cf cf-rank
     some_host
     local program
-    for program in cf-resolve cf-report cf-sweep cf-merge 'cf-select --op load' cf-annotate; do
+    for program in cf-resolve cf-report cf-sets cf-merge 'cf-select --op load' cf-annotate; do
         run -1 --separate-stderr bash -c "$program p.1.cf | cat; exit \${PIPESTATUS[0]}"
         has "p.1.cf: byte 0: a partial result: give it to cf-rank, which made it" "$stderr"
     done

@@ -39,12 +39,6 @@ struct cf_reader *cf_partial_reader(struct cf_partial *p, char *const *files, in
     return p->reader;
 }
 
-void cf_partial_refuse(const struct cf_tool *t, void *why, const char *option, char *text)
-{
-    (void)text;
-    cf_die(t, CF_EXIT_USAGE, "%s: %s", option, (const char *)why);
-}
-
 /* ---- which go together ---- */
 
 CF_PRINTF(2, 3)

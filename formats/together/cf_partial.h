@@ -81,9 +81,6 @@ struct cf_partial {
         "jobs", 'j', CF_NUMBER(&(p)->jobs, 1, CF_PARTIAL_JOBS)                                     \
     }
 
-/* For a program that has no partial results, by CF_CALL(): ends it, and says why, a text. */
-void cf_partial_refuse(const struct cf_tool *t, void *why, const char *option, char *text);
-
 /* With -j, where the inputs are files with an index, or with by_sets any files: starts processes,
    each of which returns the files, with `asked` set, and reads a part of them, or has `sets`; where
    they started, the files are their results. Long recordings have up to CF_PARTIAL_TURNS parts a

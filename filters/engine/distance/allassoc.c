@@ -112,7 +112,8 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
     a->ways = ways;
     a->run = CF_SIMD_CHOICE(cf_allassoc_run);
     a->room = room_of(ways);
-    if (make_sets(a, sets) != 0) {
+    a->apart = calloc(a->room + 1, sizeof(*a->apart));
+    if (!a->apart || make_sets(a, sets) != 0) {
         cf_allassoc_free(a);
         return NULL;
     }
@@ -129,6 +130,7 @@ void cf_allassoc_free(struct cf_allassoc *a)
         free(a->set[k].tag);
         free(a->set[k].found);
     }
+    free(a->apart);
     free(a);
 }
 
@@ -136,6 +138,19 @@ void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count
 {
     a->references += count;
     a->run(a, line, count);
+}
+
+void cf_allassoc_touch(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
+{
+    uint64_t *found[CF_ALLASSOC_MOST];
+
+    for (unsigned k = 0; k < a->count; k++) {
+        found[k] = a->set[k].found;
+        a->set[k].found = a->apart;
+    }
+    a->run(a, line, count);
+    for (unsigned k = 0; k < a->count; k++)
+        a->set[k].found = found[k];
 }
 
 uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways)

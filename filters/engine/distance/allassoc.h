@@ -40,6 +40,9 @@ void cf_allassoc_free(struct cf_allassoc *a);
 /* References to lines (numbers below 2^63 - 1), as runs.h makes them. */
 void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
 
+/* The same, but that they are counted nowhere: they change only what the caches hold. */
+void cf_allassoc_touch(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
+
 /* Misses of a cache with the k-th number of sets and `ways` ways, among the references so far. What
    runs.h dropped hits in any. */
 uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways);

@@ -33,6 +33,7 @@ struct cf_allassoc {
     uint32_t room; /* ways, in full vectors: a power of two */
     cf_allassoc_runner *run;
     uint64_t references; /* so far */
+    uint64_t *apart;     /* where those that are not counted go */
     struct cf_allassoc_sets set[CF_ALLASSOC_MOST];
 };
 

@@ -235,3 +235,8 @@ uint64_t cf_space_key(uint32_t number)
     key = (key & 0x55555555) << 1 | (key >> 1 & 0x55555555);
     return key << 31;
 }
+
+uint32_t cf_space_number(uint64_t key)
+{
+    return (uint32_t)(cf_space_key((uint32_t)(key >> 31)) >> 31);
+}

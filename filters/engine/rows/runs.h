@@ -99,5 +99,6 @@ uint32_t cf_runs_drop_flushes(struct cf_runs *r);
    bit 0 at bit 62, so that it stays clear of the bits that user addresses use and of those that
    choose a set. 0 for number 0. */
 uint64_t cf_space_key(uint32_t number);
+uint32_t cf_space_number(uint64_t key);
 
 #endif

@@ -81,12 +81,6 @@ int hill_part_first(struct hill_part *p, unsigned watch, uint32_t row, uint64_t 
     return 0;
 }
 
-/* The number of a process, of its key. */
-static uint32_t number_of(uint64_t space)
-{
-    return (uint32_t)(cf_space_key((uint32_t)(space >> 31)) >> 31);
-}
-
 static void note_processes(struct hill_part *p, const struct piece *piece)
 {
     const struct cf_tool *t = p->partial->tool;
@@ -147,7 +141,7 @@ void hill_part_piece(struct hill_part *p, const struct piece *piece)
             const size_t at = u->sent + i;
             const uint32_t row = u->row[i];
 
-            u->process[at] = number_of(p->h->space[row]);
+            u->process[at] = cf_space_number(p->h->space[row]);
             p->key[0][i] = address(&p->h->watch[k], u->line[at], u->process[at]);
             p->key[1][i] = hill_what(hill_op(piece, row), p->machine, u->process[at]);
         }

@@ -7,11 +7,11 @@
 #include "filters/parts/sweep/sweep.h"
 
 /* Of the cache of so many bytes; NAN where no number of sets gives that. */
-static double misses_at(const struct size *s, uint32_t ways, uint64_t bytes)
+static double misses_at(const struct options *o, const struct size *s, unsigned way, uint64_t bytes)
 {
     for (unsigned i = 0; i < s->count; i++)
-        if (s->line * s->sets[i] * ways == bytes)
-            return (double)cf_allassoc_misses(s->all, i, ways);
+        if (s->line * s->sets[i] * o->ways.value[way] == bytes)
+            return (double)sweep_misses(o, s, i, way);
     return NAN;
 }
 
@@ -45,7 +45,7 @@ void sweep_draw(const struct cf_tool *t, const struct options *o, const struct s
                                       w == 1 ? "" : "s", (unsigned long long)s->line);
         series[k].colour = cf_series_colour(k);
         for (uint32_t p = 0; p < c.points; p++)
-            value[(size_t)k * c.points + p] = misses_at(s, w, bytes[p]);
+            value[(size_t)k * c.points + p] = misses_at(o, s, k % ways, bytes[p]);
     }
     snprintf(c.summary, sizeof c.summary, "LRU caches%s%s",
              lines > 1 ? "" : cf_tool_text(t, " of lines of %" PRIu64 " bytes", size[0].line),
