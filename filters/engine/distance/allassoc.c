@@ -142,7 +142,7 @@ void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count
 
 void cf_allassoc_touch(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
 {
-    uint64_t *found[CF_ALLASSOC_MOST];
+    uint64_t *found[CF_ALLASSOC_MOST] = {0};
 
     for (unsigned k = 0; k < a->count; k++) {
         found[k] = a->set[k].found;

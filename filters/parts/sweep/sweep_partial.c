@@ -2,19 +2,20 @@
 /*
  * sweep_partial.c - the misses of a part of a recording, written down to be joined.
  *
- * Nobody knows what the caches held when a part began. But at which place of its set a line is found
- * that was used in the part before does not depend on that: all lines in front of it were used since.
- * So those misses are counted. The first use of each line in the part is written down in the order of
- * these, and in the end each line in the order of the last uses. To resolve the first uses by what the
- * parts before have left is the method of Niu, Dinan, Lu and Sadayappan, "PARDA: A Fast Parallel Reuse
- * Distance Analysis Algorithm", IPDPS 2012; here for all numbers of sets at once, since their lists
- * (allassoc.h) need no more than the order in which lines were used.
+ * Nobody knows what the caches held when a part began. But at which place of its set a line is
+ * found that was used in the part before does not depend on that: all lines in front of it were
+ * used since. So those misses are counted. The first use of each line in the part is written down
+ * in the order of these, and in the end each line in the order of the last uses. To resolve the
+ * first uses by what the parts before have left is the method of Niu, Dinan, Lu and Sadayappan,
+ * "PARDA: A Fast Parallel Reuse Distance Analysis Algorithm", IPDPS 2012; here for all numbers of
+ * sets at once, since their lists (allassoc.h) need no more than the order in which lines were
+ * used.
  *
  * Processes are numbered in the order of their appearance, in each part anew: so they are written
  * down, too.
  *
- * Memory: of what is written, 36 bytes a distinct line of each line size; of what is joined, nothing
- * that grows.
+ * Memory: of what is written, 36 bytes a distinct line of each line size; of what is joined,
+ * nothing that grows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,8 +38,8 @@ enum {
 
 enum { ROWS = 4096 }; /* written or taken at a time */
 
-/* Lines by the order of first uses, from 1 on; and a ring by that of last uses, which begins and ends
-   at 0. */
+/* Lines by the order of first uses, from 1 on; and a ring by that of last uses, which begins and
+   ends at 0. */
 struct use {
     uint64_t line;
     uint32_t process, older, newer;
