@@ -129,7 +129,10 @@ static int begin(const struct cf_tool *t, struct options *o, struct size *s, uin
         return 0;
     takes = cf_allassoc_memory(s->sets, s->count, ways);
     if (takes > o->memory)
-        cf_die(t, CF_EXIT_USAGE, "the caches take more than --memory: a smaller --max takes less");
+        cf_die(t, CF_EXIT_USAGE,
+               "the caches take up to %llu MiB, and --memory is %llu MiB: a smaller --max takes "
+               "less",
+               (unsigned long long)takes >> 20, (unsigned long long)o->memory >> 20);
     o->memory -= takes;
     s->runs = cf_need(t, cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH));
     s->all = cf_need(t, cf_allassoc_new(s->sets, s->count, ways));
@@ -158,7 +161,6 @@ static void run(struct sweep *w, struct cf_reader *r)
 {
     struct cf_tool *const t = &w->tool;
     struct cf_frame *f;
-    unsigned pids = 0;
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
@@ -168,7 +170,7 @@ static void run(struct sweep *w, struct cf_reader *r)
             sweep_merge(w, f);
             continue;
         }
-        cf_pids_check(&pids, t, f);
+        cf_pids_check(&w->pids, t, f);
         const uint32_t *const pid = cf_u32(f, CF_PID);
 
         for (uint32_t from = 0, to; f->table == CF_ACCESS && from < f->rows; from = to) {

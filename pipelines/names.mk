@@ -41,7 +41,7 @@ numbers = $(foreach v,$(1),$(if $(shell [[ $(call quoted,$(strip $($v))) =~ ^[1-
 # Without our programs each shell would only say that it found no such command. To batch.mk, which sets LIST, each
 # worker says it of its machine.
 ifeq ($(LIST)$(filter clean tidy,$(MAKECMDGOALS))$(findstring n,$(firstword -$(MAKEFLAGS))),)
-FOUND := $(or $(wildcard $(BIN)/cf-*),$(if $(filter command,$(firstword $(origin BIN))),,$(shell PATH=$(call quoted,$(PATH)); command -v cf-cat)))
+FOUND := $(or $(wildcard $(BIN)/cf-cat),$(if $(filter command,$(firstword $(origin BIN))),,$(shell PATH=$(call quoted,$(PATH)); command -v cf-cat)))
 $(if $(FOUND),,$(error no cf-cat in BIN, which is '$(BIN)'$(if $(filter command,$(firstword $(origin BIN))),,, nor in PATH): \
     cacheflow's programs are missing: build them by 'make', or give the folder that has them as BIN))
 endif

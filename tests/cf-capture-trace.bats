@@ -955,6 +955,38 @@ END
     [[ $output =~ c.c:13,[a-zA-Z_0-9\;]*\;__libc_start_call_main\;main,2000, ]] || fail "$output"
 }
 
+@test "execve of a name without a slash is of the folder, not of PATH" {
+    cat >bare.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char *to[] = {argv[2], NULL}, *none[] = {NULL};
+    if (argv[1][0] == 'e') execve(argv[2], to, none);
+    else syscall(SYS_execveat, AT_FDCWD, argv[2], to, none, argv[1][0] == 'n' ? AT_SYMLINK_NOFOLLOW : 0);
+    return argc != 3 || puts(strerrorname_np(errno)) < 0;
+}
+END
+    cc -o bare bare.c
+    printf '#!/bin/sh\necho MINE\n' >ls
+    cp "$(type -P true)" cat
+    chmod +x ls
+    ln -s ls link
+    local way name
+    for way in e a n; do
+        for name in ls cat link nothere tail "$(printf 'n%.0s' {1..256})"; do
+            ./bare $way $name >natively
+            cf-capture-trace -q --command-output traced -o t.cf -- ./bare $way $name 2>said || fail "$way $name: $(<said)"
+            same natively traced || fail "$way $name"
+        done
+    done
+}
+
 @test "a pipe carries what a file has, without what Valgrind loads there too" {
     cat >reads.c <<'END'
 #include <stdio.h>

@@ -538,6 +538,11 @@ sweeps() {
     cat a.packed.cf b.packed.cf a.packed.cf >t.cf
     sweeps 3 t.cf --sets 1,3,5 --min 64
     sweeps 5 t.cf
+    # accesses without pid in some parts alone
+    printf 'time,addr\n7,4096\n8,64\n' | stream none.packed.cf
+    cat a.packed.cf none.packed.cf >t.cf
+    sweeps 2 t.cf
+    has "some accesses have no column pid" "$(<joined.err)"
     # a process whose first accesses take no part
     printf 'time,pid,op,addr\n1,7,ifetch,64\n2,8,load,64\n' | stream a.packed.cf
     printf 'time,pid,op,addr,size\n3,7,load,64,8\n4,8,load,64,8\n5,7,load,128,8\n' | stream b.packed.cf
@@ -570,6 +575,14 @@ sweeps() {
     refuses "part 2 of 2 is missing" p.1.cf
     refuses "p.2.cf: part" p.2.cf p.1.cf
     refuses "p.1.cf: part 1 of 2, which came already" p.1.cf p.1.cf
+    # the third process has the bit of its key in addresses
+    printf 'time,pid,addr\n1,7,64\n' | stream a.packed.cf
+    printf 'time,pid,addr\n2,8,64\n' | stream b.packed.cf
+    printf 'time,pid,addr\n3,9,64\n4,9,0xffff888000000000\n' | stream c.packed.cf
+    cat a.packed.cf b.packed.cf c.packed.cf >t.cf
+    parts 3 t.cf cf-sweep --line-size 4 --sets 3,5 --min 4
+    refuses "p.3.cf: processes whose addresses have the bits by which processes differ" --line-size 4 --sets 3,5 --min 4 p.1.cf p.2.cf p.3.cf
+    sweeps 3 t.cf --line-size 4 --min 4
 }
 
 @test "cf-sweep: refused, rows of a partial result that no program writes" {
@@ -605,6 +618,14 @@ sweeps() {
     cf-cat p.1.cf p.2.cf p.3.cf -o all.cf
     cf-cat --verify all.cf
     same <(cf-rank -q --by page --value accesses,cost t.cf) <(cf-rank -q --by page --value accesses,cost all.cf)
+}
+
+@test "cf-rank --before: of the partial results of what came after" {
+    parts 2 "$ROOT/samples/sort.cf" cf-rank --by op
+    same <(cf-rank -q --by op --before "$ROOT/samples/sort.cf" --fail-above 0 "$ROOT/samples/sort.cf") \
+        <(cf-rank -q --by op --before "$ROOT/samples/sort.cf" --fail-above 0 p.1.cf p.2.cf)
+    run -0 cf-rank -q --by op --before "$ROOT/samples/sort.cf" --fail-above 0 p.1.cf p.2.cf
+    has load
 }
 
 @test "refused: what does not go together" {

@@ -227,17 +227,32 @@ static Bool are_too_long(const UWord lists[2])
     return False;
 }
 
+static void fail(struct status *status, Int error)
+{
+    status->what = COMPLETE;
+    status->result = VG_(mk_SysRes_Error)(error);
+}
+
 /* Runs the file, or has the call fail; `named`: the call names it by that name itself. */
 static void execute(ThreadId tid, void *layout, struct arguments *call, struct status *status,
                     UWord *flags, HChar path[VKI_PATH_MAX], Bool named)
 {
-    enum { RED_ZONE = 128 };
+    enum { RED_ZONE = 128, NAME_LENGTH = 255, TOO_LONG = 36 /* ENAMETOOLONG */ };
     /* The name must be in the program's memory: below its stack there is nothing of its own. */
     const Addr place = VG_(get_SP)(tid) - RED_ZONE - VKI_PATH_MAX;
     HChar link[40];
     SSizeT length;
     Int error = are_too_long(call->of + 1) ? VKI_E2BIG : 0;
 
+    if (!error && path[0] && !VG_(strchr)(path, '/')) { /* Valgrind would look for it in PATH */
+        length = VG_(strlen)(path);
+        if (length > NAME_LENGTH)
+            error = TOO_LONG;
+        else
+            VG_(memmove)(path + 2, path, length + 1);
+        path[0] = '.', path[1] = '/';
+        named = False;
+    }
     if (!error && is_own_executable(path)) {
         VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
         length = VG_(readlink)(link, path, VKI_PATH_MAX - 1);
@@ -246,16 +261,17 @@ static void execute(ThreadId tid, void *layout, struct arguments *call, struct s
     } else if (!error) {
         error = is_no_file(path) ? VKI_EACCES : cannot(path);
     }
-    if (error) {
-        status->what = COMPLETE;
-        status->result = VG_(mk_SysRes_Error)(error);
-        return;
-    }
-    if (!named && VG_(am_is_valid_for_client)(place, VKI_PATH_MAX, VKI_PROT_WRITE)) {
-        VG_(strcpy)((HChar *)place, path);
+    if (!error && !named) {
+        if (VG_(am_is_valid_for_client)(place, VKI_PATH_MAX, VKI_PROT_WRITE))
+            VG_(strcpy)((HChar *)place, path);
+        else
+            error = VKI_ENOMEM;
         call->of[0] = place;
     }
-    __real_vgSysWrap_generic_sys_execve_before(tid, layout, call, status, flags);
+    if (error)
+        fail(status, error);
+    else
+        __real_vgSysWrap_generic_sys_execve_before(tid, layout, call, status, flags);
 }
 
 void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
@@ -271,13 +287,15 @@ void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
         __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
 }
 
+enum { NOFOLLOW = 0x100 }; /* AT_SYMLINK_NOFOLLOW, which Valgrind's headers lack */
+
 /* A name as that of execve(), of one at a directory or of an open file; False: left to Valgrind. */
-static Bool resolve_at(Int at, UWord flags, HChar path[VKI_PATH_MAX])
+static Bool resolve_at(Int at, UInt flags, HChar path[VKI_PATH_MAX])
 {
     HChar name[VKI_PATH_MAX];
     const HChar *directory;
 
-    if (flags & ~VKI_AT_EMPTY_PATH || !(path[0] || flags))
+    if (flags & ~(UInt)(VKI_AT_EMPTY_PATH | NOFOLLOW) || !(path[0] || flags & VKI_AT_EMPTY_PATH))
         return False;
     if (path[0] == '/' || (path[0] && at == VKI_AT_FDCWD))
         return True;
@@ -295,12 +313,14 @@ void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout,
 {
     struct arguments call = {arguments->number,
                              {arguments->of[1], arguments->of[2], arguments->of[3]}};
-    HChar path[VKI_PATH_MAX];
+    HChar path[VKI_PATH_MAX], link[1];
 
-    if (name_of(arguments->of[1], path) && resolve_at(arguments->of[0], arguments->of[4], path))
-        execute(tid, layout, &call, status, flags, path, False);
-    else
+    if (!name_of(arguments->of[1], path) || !resolve_at(arguments->of[0], arguments->of[4], path))
         __real_vgSysWrap_linux_sys_execveat_before(tid, layout, arguments, status, flags);
+    else if (arguments->of[4] & NOFOLLOW && VG_(readlink)(path, link, sizeof link) >= 0)
+        fail(status, VKI_ELOOP);
+    else
+        execute(tid, layout, &call, status, flags, path, False);
 }
 
 /* By the program's own file and the interpreters that it names. What is no program is no matter of

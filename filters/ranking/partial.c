@@ -227,6 +227,7 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
             while (end < f->rows && entry[end] == ENTRY_KEY)
                 end++;
             merge_keys(k, f, i, end - i);
+            k->counted = 1; /* else there would be no key */
             break;
         case ENTRY_NAME:
             merge_name(k, f, i);

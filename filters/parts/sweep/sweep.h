@@ -49,6 +49,7 @@ struct sweep {
     size_t room[2];
     uint32_t processes; /* that appeared */
     int nowhere;        /* accesses that are of none */
+    unsigned pids;      /* cf_pids_check() */
 };
 
 static inline int sweep_wants(const struct options *o, uint64_t bytes)

@@ -14,17 +14,18 @@
  * Processes are numbered in the order of their appearance, in each part anew: so they are written
  * down, too.
  *
- * Memory: of what is written, 36 bytes a distinct line of each line size; of what is joined,
- * nothing that grows.
+ * Memory: of what is written, 36 bytes a distinct line of each line size where lines lie together
+ * (see slots.h), and some 1 KiB where each is far from all others; of what is joined, nothing that
+ * grows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/rows/slots.h"
 #include "filters/parts/sweep/sweep.h"
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
+#include "formats/together/cf_processes.h"
 
 /* What a row is, in cf-stream(5), "Partial results". */
 enum {
@@ -233,7 +234,8 @@ void sweep_write(struct sweep *w)
     for (unsigned i = 0; i < w->o.line_size.count; i++)
         if (w->size[i].count)
             write_size(w, &w->size[i]);
-    cf_partial_row(&w->partial, &(struct cf_partial_row){.entry = ENTRY_END, .keys = 3});
+    cf_partial_row(&w->partial,
+                   &(struct cf_partial_row){.entry = ENTRY_END, .keys = 3, .key = {w->pids}});
 }
 
 /* ---- joined ---- */
@@ -272,31 +274,41 @@ static void take_again(struct sweep *w, uint64_t sets, uint64_t ways, uint64_t l
     s->again[k][i] += sum;
 }
 
+/* Where the key of a process meets an address, the sets of its lines are not those that a part, in
+   which it may be the first, took them for. */
+static void check_set(const struct sweep *w, uint64_t line, uint64_t space)
+{
+    if (line & space && !sets_are_powers(w))
+        cf_die(&w->tool, CF_EXIT_INPUT,
+               "%s: processes whose addresses have the bits by which processes differ, and "
+               "numbers of sets that are no powers of two: run it on the whole",
+               cf_reader_file(w->partial.reader));
+}
+
 /* Lines of one process and line size. */
 static void take_lines(struct sweep *w, const uint64_t *addr, uint32_t rows, uint64_t process,
-                       uint64_t line, int first)
+                       uint64_t size, int first)
 {
-    static uint8_t fetch[ROWS];
-    struct size *const s = size_of(w, line);
+    static uint64_t line[ROWS];
+    struct size *const s = size_of(w, size);
     uint64_t space = 0;
 
     if (process < w->processes)
         space = w->space[process];
     else if (process || w->processes)
         cf_partial_damaged(&w->partial);
-    memset(fetch, CF_IFETCH, sizeof fetch);
     for (uint32_t from = 0; from < rows;) {
-        const uint32_t n = rows - from < ROWS ? rows - from : ROWS;
+        uint32_t n = 0;
 
-        for (uint32_t at = 0; at < n;) {
-            at = cf_runs_fill(s->runs, addr + from, w->o.what == CF_RUNS_FETCHES ? fetch : NULL,
-                              NULL, at, n, space);
-            if (first)
-                cf_allassoc_run(s->all, s->runs->line, s->runs->count);
-            else
-                cf_allassoc_touch(s->all, s->runs->line, s->runs->count);
+        for (; n < ROWS && from < rows; n++, from++) {
+            line[n] = addr[from] / s->line;
+            check_set(w, line[n], space);
+            line[n] ^= space;
         }
-        from += n;
+        if (first)
+            cf_allassoc_run(s->all, line, n);
+        else
+            cf_allassoc_touch(s->all, line, n);
     }
 }
 
@@ -319,6 +331,8 @@ static void take_rows(struct sweep *w, const struct cf_frame *f, uint32_t at, ui
     for (uint32_t i = 0; entry == ENTRY_AGAIN && i < rows; i++)
         take_again(w, a[i], b, line, cf_partial_sum(&w->partial, f, 0)[at + i]);
     if (entry == ENTRY_END) {
+        if (*a)
+            cf_pids_join(&w->pids, &w->tool, *a == 1);
         w->processes = 0;
         w->partial.ended = 1;
     }
