@@ -130,9 +130,8 @@ static int begin(const struct cf_tool *t, struct options *o, struct size *s, uin
     takes = cf_allassoc_memory(s->sets, s->count, ways);
     if (takes > o->memory)
         cf_die(t, CF_EXIT_USAGE,
-               "the caches take up to %llu MiB, and --memory is %llu MiB: a smaller --max takes "
-               "less",
-               (unsigned long long)takes >> 20, (unsigned long long)o->memory >> 20);
+               "the caches take more than --memory, up to %llu MiB: a smaller --max takes less",
+               (unsigned long long)(takes + (1 << 20) - 1) >> 20);
     o->memory -= takes;
     s->runs = cf_need(t, cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH));
     s->all = cf_need(t, cf_allassoc_new(s->sets, s->count, ways));
