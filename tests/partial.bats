@@ -626,6 +626,11 @@ sweeps() {
         <(cf-rank -q --by op --before "$ROOT/samples/sort.cf" --fail-above 0 p.1.cf p.2.cf)
     run -0 cf-rank -q --by op --before "$ROOT/samples/sort.cf" --fail-above 0 p.1.cf p.2.cf
     has load
+    # what counts without a key, as loads of stores alone
+    printf 'time,op,addr\n1,store,64\n' | stream store.packed.cf
+    parts 1 store.packed.cf cf-rank --by op --value loads
+    run -0 cf-rank -q --by op --value loads --before store.packed.cf --fail-above 0 store.packed.cf
+    run -0 cf-rank -q --by op --value loads --before store.packed.cf --fail-above 0 p.1.cf
 }
 
 @test "refused: what does not go together" {

@@ -140,10 +140,10 @@ void cf_ranking_write(struct cf_ranking *k)
                                    });
     cf_partial_row(k->partial, &(struct cf_partial_row){
                                    .entry = ENTRY_UNKNOWN,
-                                   .keys = 7,
+                                   .keys = 8,
                                    .key = {k->sums->no_level, k->sums->no_dist, k->sums->missed_by,
                                            k->sums->no_hit, (uint64_t)k->sums->unstated,
-                                           k->sums->no_class, k->lacking},
+                                           k->sums->no_class, k->lacking, (uint64_t)k->counted},
                                });
 }
 
@@ -227,7 +227,6 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
             while (end < f->rows && entry[end] == ENTRY_KEY)
                 end++;
             merge_keys(k, f, i, end - i);
-            k->counted = 1; /* else there would be no key */
             break;
         case ENTRY_NAME:
             merge_name(k, f, i);
@@ -246,6 +245,7 @@ void cf_ranking_merge(struct cf_ranking *k, const struct cf_frame *f)
             k->sums->unstated |= cf_partial_key(k->partial, f, 4)[i] != 0;
             k->sums->no_class += cf_partial_key(k->partial, f, 5)[i];
             cf_ranking_lacks(k, (unsigned)cf_partial_key(k->partial, f, 6)[i] & 3);
+            k->counted |= cf_partial_key(k->partial, f, 7)[i] != 0;
             k->sums->missed_by |= (unsigned)cf_partial_key(k->partial, f, 2)[i] & CF_MISSED_ANY;
             break;
         default:

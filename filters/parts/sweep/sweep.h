@@ -48,7 +48,6 @@ struct sweep {
     uint64_t *space; /* and what it has in all parts together */
     size_t room[2];
     uint32_t processes; /* that appeared */
-    int nowhere;        /* accesses that are of none */
     unsigned pids;      /* cf_pids_check() */
 };
 

@@ -126,23 +126,27 @@ static int sets_are_powers(const struct sweep *w)
     return 1;
 }
 
-void sweep_process(struct sweep *w, const uint32_t *pid, uint64_t space)
+static void begin_process(struct sweep *w, uint32_t pid, uint64_t space)
 {
-    const unsigned shift = (unsigned)__builtin_ctzll(w->o.line_size.value[0]);
+    const uint64_t size = w->o.line_size.value[0];
 
-    w->nowhere |= !pid;
-    if (pid && space == cf_space_key(w->processes))
-        add_process(w, *pid, space);
-    if (w->processes > 1u << (shift - 1))
+    add_process(w, pid, space);
+    if (w->processes > size / 2)
         cf_die(&w->tool, CF_EXIT_USAGE,
-               "--partial: more than %u processes, which lines of %" PRIu64
+               "--partial: more than %" PRIu64 " processes, which lines of %" PRIu64
                " bytes do not allow: run it on the whole",
-               1u << (shift - 1), w->o.line_size.value[0]);
+               size / 2, size);
     if (w->processes > 1 && !sets_are_powers(w))
         cf_die(&w->tool, CF_EXIT_USAGE,
                "--partial: several processes, and numbers of sets that are no powers of two: run "
                "it on the whole");
-    if (w->nowhere && w->processes)
+}
+
+void sweep_process(struct sweep *w, const uint32_t *pid, uint64_t space)
+{
+    if (pid && space == cf_space_key(w->processes))
+        begin_process(w, *pid, space);
+    if (w->pids == CF_PIDS_ANY)
         cf_die(&w->tool, CF_EXIT_INPUT,
                "--partial: some accesses say which process they are of, and some do not: run it "
                "on the whole");
