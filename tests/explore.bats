@@ -326,6 +326,8 @@ picture() {
     p=explore path=$B/bin:$path
     none BIN=none
     has "no cf-cat in BIN, which is 'none': cacheflow's programs are missing"
+    none BIN="$ROOT/filters"
+    has "no cf-cat in BIN, which is '$ROOT/filters': cacheflow's programs are missing"
     # nothing is made of them here
     p=demo path=/usr/bin:/bin
     PATH=$path run -0 make -n -f "$ROOT/pipelines/demo.mk" B=build
