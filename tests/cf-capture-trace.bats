@@ -985,6 +985,35 @@ END
             same natively traced || fail "$way $name"
         done
     done
+    # where the name has no place below the stack, the call fails
+    cat >narrow.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+static ucontext_t back, narrow;
+static int error;
+static void call(void) { char *to[] = {"ls", NULL}, *none[] = {NULL}; execve("ls", to, none); error = errno; }
+int main(void)
+{
+    char *two = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    getcontext(&narrow);
+    mprotect(two + 4096, 4096, PROT_READ | PROT_WRITE);
+    narrow.uc_stack.ss_sp = two + 4096;
+    narrow.uc_stack.ss_size = 4096;
+    narrow.uc_link = &back;
+    makecontext(&narrow, call, 0);
+    swapcontext(&back, &narrow);
+    return puts(strerrorname_np(error)) < 0;
+}
+END
+    cc -O1 -o narrow narrow.c
+    [[ $(./narrow) == MINE ]]
+    cf-capture-trace -q --command-output traced -o t.cf -- ./narrow
+    [[ $(<traced) == ENOMEM ]]
 }
 
 @test "a pipe carries what a file has, without what Valgrind loads there too" {

@@ -57,7 +57,7 @@ static void refuse(struct pages *k, const struct pages_counter *c, int error)
     char text[256];
     const char *why = cf_perf_why(error, text, sizeof text);
 
-    if ((error == EACCES || error == EPERM) && !c->is.no_kernel)
+    if ((error == EACCES || error == EPERM) && !c->is.no_kernel && geteuid() != 0)
         why = cf_tool_text(&k->tool,
                            "what the kernel does counts, too, which is not permitted: set "
                            "kernel.perf_event_paranoid to 1 or less, run as root, or ask for %s:u",
