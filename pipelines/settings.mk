@@ -20,7 +20,7 @@ ifeq ($(filter clean tidy,$(MAKECMDGOALS)),)
 settings_names := $(shell sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\) *?=.*/\1/p' $(MAKEFILE_LIST)) \
     $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v)) $(filter COMMAND_%,$(.VARIABLES)) \
     $(if $(filter environment,$(origin CC)),CC)
-settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V $(call unheard,$(MAKEFILE_LIST)),$(settings_names)))
+settings_names := $(sort $(filter-out B BIN OUT PICTURES STORE TRACES V,$(settings_names)))
 $(call unheard_of,$(MAKEFILE_LIST),$(firstword $(MAKEFILE_LIST)) has)
 settings_word   = $(subst $() ,~_,$(subst %,~p,$(subst ~,~t,$(strip $(1)))))
 settings_plain  = $(subst ~t,~,$(subst ~p,%,$(subst ~_, ,$(1))))

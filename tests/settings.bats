@@ -95,8 +95,6 @@ keeps() {
     has "it's='x': pipelines/cacheperf.mk has no variable of this name"
     has_not "SEEDS"
     has_not "V="
-    # nor is it a setting: with its right name there is nothing to refuse
-    run -0 pipeline cacheperf real/script.sql SEEDS=2 V=1 -s
     # of a program there may be any, and what comments alone have is none
     IN=other run -0 pipeline cacheflow script.sql ROWS=5 COMMAND_mine=true REPL=1 -s
     has "REPL='1': pipelines/cacheflow.mk has"
